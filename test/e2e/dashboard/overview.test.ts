@@ -60,10 +60,15 @@ describe("the dashboard's overview, operations and settings", () => {
     await page.getByText("No replay yet.").waitFor();
     await page.getByRole("button", { name: "New operation…" }).click();
     await page.getByLabel("Destination", { exact: true }).selectOption(bad.id);
-    await page.getByLabel("Tag").fill("wrong");
+    await page.getByLabel("Tags").fill("wrong");
     await page.getByRole("button", { name: "Count", exact: true }).click();
-    expect(await page.getByRole("alert").textContent()).to.match(/^tag: /);
-    await page.getByLabel("Tag").fill("");
+    expect(await page.getByRole("alert").textContent()).to.match(/^tags: /);
+    await page.getByLabel("Tags").fill("order:1, shop:2");
+    await page.getByLabel("Owner").fill("nobody");
+    await page.getByLabel("Finished up to, UTC").fill("2001-02-03 04:05");
+    await page.getByRole("button", { name: "Count", exact: true }).click();
+    await page.getByText(/^Nothing matches: .* of the owner nobody with order:1, shop:2 finished up to 2001/).waitFor();
+    for (const label of ["Tags", "Owner", "Finished up to, UTC"]) await page.getByLabel(label).fill("");
     await page.getByLabel("Send to").selectOption(good.id);
     await page.getByRole("button", { name: "Count", exact: true }).click();
     const confirm = page.getByRole("dialog", { name: "Replay: 1 event" });

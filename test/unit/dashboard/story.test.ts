@@ -10,7 +10,7 @@ import { chapterWords, type Chapter, type Telling } from "../../../packages/dash
 import { curlCommand, quoted } from "../../../packages/dashboard/src/story/curl.ts";
 import { receiverWords } from "../../../packages/dashboard/src/story/failures.ts";
 import {
-  authorsOf, entriesOf, indexAt, indexAtTime, laterThan, typedMoment,
+  authorsOf, entriesOf, indexAt, indexAtTime, laterThan,
 } from "../../../packages/dashboard/src/story/moments.ts";
 import { sentence, type Told } from "../../../packages/dashboard/src/story/sentence.ts";
 import { suspectIn } from "../../../packages/dashboard/src/story/suspect.ts";
@@ -266,17 +266,6 @@ describe("the moments of a story", () => {
 });
 
 describe("a typed moment of a story", () => {
-  it("is a time of a day, of the story's last day unless it names another", () => {
-    const read = (typed: string) => typedMoment(typed, "UTC", "2026-11-25");
-    expect(read("10:05")).to.equal("2026-11-25T10:05:00.000Z");
-    expect(read(" 9:05:07.5 ")).to.equal("2026-11-25T09:05:07.500Z");
-    expect(read("2026-11-24 10:05:30,250")).to.equal("2026-11-24T10:05:30.250Z");
-    expect(read("2026-11-24T10:05:00+01:00")).to.equal("2026-11-24T09:05:00.000Z");
-    for (const typed of ["", "10", "25:00", "10:05 PM", "yesterday", "2026-13-01 10:05"]) {
-      expect(read(typed), typed).to.equal(undefined);
-    }
-  });
-
   it("is that of the last entry before it", () => {
     const entries = [entry(1, "EventAccepted"), entry(5, "DeliveryFailed")];
     expect([time(0), time(1), time(4), time(5), time(9)].map((at) => indexAtTime(entries, at)))

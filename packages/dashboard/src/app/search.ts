@@ -50,8 +50,8 @@ export const auditFilterNames = ["ActorId", "SubjectId", "CorrelationId", "Type"
 
 /** The fields of an order to replay, cancel or purge, by the names of the API. */
 export const orderFields = [
-  "destinationUrlId", "senderId", "eventType", "tag", "status", "from", "to", "toDestinationUrlId", "perSecond",
-  "before",
+  "destinationUrlId", "senderId", "eventType", "tags", "status", "from", "to", "toDestinationUrlId", "perSecond",
+  "before", "ownerId", "messageId", "correlationId", "finishedFrom", "finishedTo",
 ] as const;
 
 /** A field of an order. */

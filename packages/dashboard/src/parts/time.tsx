@@ -1,18 +1,12 @@
-import { useEffect, useState, useSyncExternalStore, type ComponentProps, type ReactNode } from "react";
+import { useEffect, useState, useSyncExternalStore, type ReactNode } from "react";
 import { relayClock } from "../api/clock.ts";
 import { usePreferences } from "../app/preferences.tsx";
-import { agoText, durationText, fieldTime, momentText, zoneName } from "./times.ts";
+import { agoText, durationText, momentText, zoneName } from "./times.ts";
 
 /** A moment in the zone of the preferences, to the millisecond; its element has the ISO text. */
 export function Moment({ at, only }: { readonly at: string; readonly only?: "time" | "day" | "minute" }): ReactNode {
   const { zone } = usePreferences();
   return <time dateTime={at} title={at}>{momentText(at, zone, only)}</time>;
-}
-
-/** A field for a moment in the zone of the preferences; its text is read by `timeInField`. */
-export function TimeInput({ at, ...props }: ComponentProps<"input"> & { readonly at?: string | undefined }): ReactNode {
-  const { zone } = usePreferences();
-  return <input {...props} type="datetime-local" step="0.001" defaultValue={fieldTime(at, zone)} />;
 }
 
 /** The present, read again each second; for countdowns and ages. */

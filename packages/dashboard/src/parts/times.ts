@@ -59,27 +59,6 @@ export function between(from: string, to: string): number {
   return Date.parse(to) - Date.parse(from);
 }
 
-/** A moment as the text of a `datetime-local` field in a zone: `2026-11-22T03:00:00.000`. */
-export function fieldTime(at: string | undefined, zone: Zone): string {
-  const ms = Date.parse(at ?? "");
-  return Number.isNaN(ms) ? "" : new Date(ms + offsetMs(ms, zone)).toISOString().slice(0, -1);
-}
-
-/**
- * The moment of such a text, in ISO 8601; empty for an empty text. `shown` is the moment that the field showed at
- * first: an unchanged text is that moment, and in a repeated hour of the zone a text has the offset of that moment. A
- * text in an hour that the zone skips is as late after it.
- */
-export function timeInField(text: string, zone: Zone, shown?: string): string {
-  const wallMs = Date.parse(`${text}Z`);
-  if (Number.isNaN(wallMs)) return text;
-  const shownMs = Date.parse(shown ?? "");
-  if (shown !== undefined && shownMs + offsetMs(shownMs, zone) === wallMs) return shown;
-  const sameOffset = wallMs - offsetMs(shownMs, zone);
-  const isRight = sameOffset + offsetMs(sameOffset, zone) === wallMs;
-  return new Date(isRight ? sameOffset : zone === "UTC" ? wallMs : Date.parse(text)).toISOString();
-}
-
 /** How far the zone's clocks are ahead of UTC at a time, ms. */
 export function offsetMs(ms: number, zone: Zone): number {
   return zone === "UTC" ? 0 : -new Date(ms).getTimezoneOffset() * minuteMs;

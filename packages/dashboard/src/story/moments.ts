@@ -1,5 +1,4 @@
 import type { Schemas } from "@webhook-relay/client";
-import { timeInField, type Zone } from "../parts/times.ts";
 import type { Chapter } from "./chapters.ts";
 
 type Entry = Schemas["StoryEntry"];
@@ -42,20 +41,6 @@ export function ends(chapters: readonly Chapter[]):
 /** The authors of entries by their positions. */
 export function authorsOf(entries: readonly Entry[]): ReadonlyMap<string, Schemas["Actor"]> {
   return new Map(entries.map(({ position, actor }) => [position, actor]));
-}
-
-/** The time of day, with a day before it or without; ISO 8601 with a zone is read as it is. */
-const typed = /^(?:(\d{4}-\d\d-\d\d)[ T]+)?(\d{1,2}):(\d\d)(?::(\d\d)(?:[.,](\d{1,3}))?)?$/;
-const withZone = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/;
-
-/** The moment that a person typed, such as `10:05`, in ISO 8601; without a day it is on `day`. */
-export function typedMoment(text: string, zone: Zone, day: string): string | undefined {
-  const [matched, itsDay = day, hour = "", minute = "", second = "0", fraction = "0"] = typed.exec(text.trim()) ?? [];
-  const wall = `${itsDay}T${hour.padStart(2, "0")}:${minute}:${second.padStart(2, "0")}.${fraction.padEnd(3, "0")}`;
-  const whole = matched === undefined && withZone.test(text.trim()) ? text.trim() : `${wall}Z`;
-  const ms = Date.parse(whole);
-  if (Number.isNaN(ms)) return undefined;
-  return matched === undefined ? new Date(ms).toISOString() : timeInField(wall, zone);
 }
 
 /** The index of the last entry at or before a time; -1 before the first. */

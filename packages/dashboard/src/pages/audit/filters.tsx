@@ -9,8 +9,9 @@ import { useMay } from "../../app/session.ts";
 import { title } from "../../parts/changes.ts";
 import { fieldsOf } from "../../parts/fields.ts";
 import { serviceAccountNames, TargetOptions, userNames } from "../../parts/names.tsx";
-import { TimeInput } from "../../parts/time.tsx";
-import { timeInField, zoneName } from "../../parts/times.ts";
+import { TimeInput } from "../../parts/time-input.tsx";
+import { zoneName } from "../../parts/times.ts";
+import { timeInField } from "../../parts/typed-time.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./audit.module.css";
 
@@ -54,7 +55,6 @@ export function AuditFilters({ problem }: { readonly problem: FilterProblem | un
   const { zone } = usePreferences();
   const form = useRef<HTMLFormElement>(null);
   const apply = () => {
-    // A time that is typed in part only has no text yet.
     if (!form.current?.reportValidity()) return;
     const fields = fieldsOf(form.current);
     const given = (name: string) => fields[name]?.trim() ?? "";

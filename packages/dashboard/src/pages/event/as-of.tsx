@@ -8,7 +8,8 @@ import { Icon, icons } from "../../parts/icon.tsx";
 import { statusWord } from "../../parts/status-words.ts";
 import { Moment } from "../../parts/time.tsx";
 import { durationText, momentText, zoneName } from "../../parts/times.ts";
-import { indexAtTime, typedMoment } from "../../story/moments.ts";
+import { typedMoment, typedTimeRule } from "../../parts/typed-time.ts";
+import { indexAtTime } from "../../story/moments.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./event.module.css";
 import type { MomentState } from "./use-story.ts";
@@ -91,7 +92,7 @@ function TypedMoment({ entries, shown, choose }: {
     if (!first || !last) return;
     if (text.trim() === "" || text.trim() === "now") return choose(entries.length - 1);
     const at = typedMoment(text, zone, momentText(last.time, zone, "day"));
-    if (at === undefined) return setProblem("Type a time, such as 10:05, 10:05:30.250 or 2026-11-25 10:05.");
+    if (at === undefined) return setProblem(typedTimeRule);
     const index = indexAtTime(entries, at);
     if (index < 0) {
       return setProblem(`The event began at ${momentText(first.time, zone)}: nothing was before.`);

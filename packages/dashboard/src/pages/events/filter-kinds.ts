@@ -31,6 +31,12 @@ function nameOf(name: string): FilterKind["text"] {
   return (search, words) => search[name] === undefined ? undefined : words.nameOf(search[name]).replace("https://", "");
 }
 
+function periodText(from: string | undefined, to: string | undefined, zone: Zone): string | undefined {
+  const short = (at: string) => Number.isNaN(Date.parse(at)) ? at : momentText(at, zone).slice("2026-".length, -7);
+  if (from !== undefined && to !== undefined) return `${short(from)} – ${short(to)}`;
+  return from !== undefined ? `since ${short(from)}` : to === undefined ? undefined : `until ${short(to)}`;
+}
+
 /** All filters of the list, in the order of their chips. */
 export const filterKinds: readonly FilterKind[] = [
   {
@@ -43,11 +49,7 @@ export const filterKinds: readonly FilterKind[] = [
   { title: "Destination", names: ["DestinationUrlId"], isUsual: true, text: nameOf("DestinationUrlId") },
   {
     title: "Accepted", names: ["From", "To"], isUsual: true,
-    text: ({ From, To }, { zone }) => {
-      const short = (at: string) => Number.isNaN(Date.parse(at)) ? at : momentText(at, zone).slice("2026-".length, -7);
-      if (From !== undefined && To !== undefined) return `${short(From)} – ${short(To)}`;
-      return From !== undefined ? `since ${short(From)}` : To === undefined ? undefined : `until ${short(To)}`;
-    },
+    text: ({ From, To }, { zone }) => periodText(From, To, zone),
   },
   { title: "Type", names: ["EventType"], isUsual: true, example: "order.paid", text: textOf("EventType") },
   { title: "Key", names: ["IdempotencyKey"], example: "order-4711", text: textOf("IdempotencyKey") },
@@ -65,8 +67,10 @@ export const filterKinds: readonly FilterKind[] = [
   },
   { title: "Request", names: ["CorrelationId"], example: "a request's id", text: textOf("CorrelationId") },
   { title: "Replay", names: ["ReplayId"], example: "a replay's id", text: textOf("ReplayId") },
-  { title: "Finished from", names: ["FinishedFrom"], example: "2026-01-31T08:00Z", text: textOf("FinishedFrom") },
-  { title: "Finished up to", names: ["FinishedTo"], example: "2026-01-31T09:00Z", text: textOf("FinishedTo") },
+  {
+    title: "Finished", names: ["FinishedFrom", "FinishedTo"],
+    text: ({ FinishedFrom, FinishedTo }, { zone }) => periodText(FinishedFrom, FinishedTo, zone),
+  },
   { title: "Message", names: ["MessageId"], example: "a message's id", text: textOf("MessageId") },
 ];
 

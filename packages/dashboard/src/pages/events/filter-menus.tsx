@@ -9,8 +9,9 @@ import { MiddleCut } from "../../parts/copy.tsx";
 import { fieldsOf } from "../../parts/fields.ts";
 import type { Named, Targets } from "../../parts/names.tsx";
 import { EventStatus } from "../../parts/status.tsx";
-import { TimeInput } from "../../parts/time.tsx";
-import { hourMs, timeInField, zoneName } from "../../parts/times.ts";
+import { TimeInput } from "../../parts/time-input.tsx";
+import { hourMs, zoneName } from "../../parts/times.ts";
+import { timeInField } from "../../parts/typed-time.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./events.module.css";
 import type { FilterKind } from "./filter-kinds.ts";
@@ -38,7 +39,8 @@ export function FilterMenu({ kind, targets, ...menu }: MenuProps & {
     case "Destination": return <ChoiceMenu {...menu} name="DestinationUrlId" of={targets.destinations} />;
     case "Sender": return <ChoiceMenu {...menu} name="SenderId" of={targets.senders} />;
     case "Test events": return <ChoiceMenu {...menu} name="Test" of={tests} />;
-    case "Accepted": return <TimeMenu {...menu} />;
+    case "Accepted": return <TimeMenu {...menu} begin="From" end="To" />;
+    case "Finished": return <TimeMenu {...menu} begin="FinishedFrom" end="FinishedTo" />;
     case "Payload": return <PayloadMenu {...menu} />;
     default: return <TextMenu {...menu} kind={kind} />;
   }
@@ -151,13 +153,17 @@ const spans: readonly (readonly [name: string, ms: number])[] = [
 ];
 
 /** A time begins at a fixed moment, so that its address shows others the same. */
-function TimeMenu({ search: { From, To }, change, close }: MenuProps): ReactNode {
+function TimeMenu({ begin, end, search, change, close }: MenuProps & {
+  /** The names of its two parameters. */
+  readonly begin: string;
+  readonly end: string;
+}): ReactNode {
   const { zone } = usePreferences();
   return (
     <>
       {spans.map(([name, ms]) => (
         <button key={name} type="button" className={styles.choice} onClick={() => {
-          change({ From: new Date(relayClock.now() - ms).toISOString(), To: undefined });
+          change({ [begin]: new Date(relayClock.now() - ms).toISOString(), [end]: undefined });
           close();
         }}>{name}</button>
       ))}
@@ -165,11 +171,11 @@ function TimeMenu({ search: { From, To }, change, close }: MenuProps): ReactNode
       <form className={styles.menuForm} onSubmit={(event) => {
         event.preventDefault();
         const { from = "", to = "" } = fieldsOf(event.currentTarget);
-        change({ From: timeInField(from, zone, From), To: timeInField(to, zone, To) });
+        change({ [begin]: timeInField(from, zone, search[begin]), [end]: timeInField(to, zone, search[end]) });
         close();
       }}>
-        <label>From, {zoneName(zone)}<TimeInput name="from" at={From} /></label>
-        <label>To, {zoneName(zone)}<TimeInput name="to" at={To} /></label>
+        <label>From, {zoneName(zone)}<TimeInput name="from" at={search[begin]} /></label>
+        <label>To, {zoneName(zone)}<TimeInput name="to" at={search[end]} /></label>
         <button type="submit">Apply</button>
       </form>
     </>

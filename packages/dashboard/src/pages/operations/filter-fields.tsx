@@ -5,7 +5,7 @@ import type { OrderField } from "../../app/search.ts";
 import { Field } from "../../parts/form.tsx";
 import { TargetOptions, useTargets } from "../../parts/names.tsx";
 import { statusesText, statusWord } from "../../parts/status-words.ts";
-import { TimeInput } from "../../parts/time.tsx";
+import { TimeInput } from "../../parts/time-input.tsx";
 import { zoneName } from "../../parts/times.ts";
 import type { Kind } from "./kinds.ts";
 import styles from "./operations.module.css";
@@ -30,9 +30,9 @@ export function FilterFields({ kind }: { readonly kind: Kind }): ReactNode {
   const { zone } = usePreferences();
   const search = useSearch({ from: "/signed-in/operations" });
   const { destinations, senders } = useTargets();
-  const text = (name: OrderField, label: string, hint?: string) => (
-    <Field name={name} label={label} {...(hint === undefined ? {} : { hint })}>
-      {(props) => <input {...props} defaultValue={search[name] ?? ""} autoComplete="off" />}
+  const text = (name: OrderField, label: string, example?: string) => (
+    <Field name={name} label={label}>
+      {(props) => <input {...props} defaultValue={search[name] ?? ""} placeholder={example} autoComplete="off" />}
     </Field>
   );
   const moment = (name: OrderField, label: string) => (
@@ -59,12 +59,17 @@ export function FilterFields({ kind }: { readonly kind: Kind }): ReactNode {
         )}
       </Field>
       {target("destinationUrlId", "Destination", "any destination", destinations)}
-      {kind !== "purge" && target("senderId", "Sender", "any sender, or none", senders)}
-      {kind !== "purge" && text("eventType", "Type of event")}
-      {kind !== "purge" && text("tag", "Tag", "name:value")}
+      {target("senderId", "Sender", "any sender, or none", senders)}
+      {text("eventType", "Type of event", "order.paid")}
       {kind === "purge" ? moment("before", "Accepted before") : (
         <>{moment("from", "Accepted from")}{moment("to", "Accepted up to")}</>
       )}
+      {moment("finishedFrom", "Finished from")}
+      {moment("finishedTo", "Finished up to")}
+      {text("tags", "Tags", "order:4711, shop:7")}
+      {text("ownerId", "Owner", "customer-12")}
+      {text("messageId", "Message", "a message's id")}
+      {text("correlationId", "Request", "a request's id")}
       {kind === "replay" && target("toDestinationUrlId", "Send to", "where each was for", destinations)}
       {kind === "replay" && text("perSecond", "Events a second, at most", "50 if empty")}
     </div>

@@ -33,7 +33,7 @@ export function filterText(
     filter.ownerId && `of the owner ${filter.ownerId}`,
     filter.messageId && `of the message ${filter.messageId}`,
     filter.correlationId && `of the request ${filter.correlationId}`,
-    filter.tags && `with ${Object.entries(filter.tags).map(([name, value]) => `${name}:${value}`).join(", ")}`,
+    filter.tags && `with ${tagsText(filter.tags)}`,
     filter.ids && (filter.ids === 1 ? "with the one id given" : `with one of ${filter.ids} ids given`),
     filter.from && `accepted from ${moment(filter.from)}`,
     filter.to && `accepted up to ${moment(filter.to)}`,
@@ -43,4 +43,9 @@ export function filterText(
   ].filter((part) => typeof part === "string");
   return ["Events", statuses, ...parts].filter((part) => part !== "").join(" ")
     + (parts.length === 0 ? ", all of them" : "");
+}
+
+/** Tags as the text of a field. */
+export function tagsText(tags: Readonly<Record<string, string>>): string {
+  return Object.entries(tags).map(([name, value]) => `${name}:${value}`).join(", ");
 }

@@ -11,7 +11,7 @@ import { useTargets } from "../../parts/names.tsx";
 import { Tabs } from "../../parts/page.tsx";
 import { momentText } from "../../parts/times.ts";
 import { FilterFields } from "./filter-fields.tsx";
-import { filterText } from "./filter-text.ts";
+import { filterText, tagsText } from "./filter-text.ts";
 import { kinds, type Kind } from "./kinds.ts";
 import { orderOf, type Order } from "./order.ts";
 
@@ -80,9 +80,10 @@ function consequence({ kind, body }: Order, nameOf: (id: string) => string): str
   return `Each is sent to ${nameOf(target)}, as a new event. The events themselves stay as they are.`;
 }
 
-/** The fields of an order as texts for the address; the others empty. A form has no field with parts. */
+/** The fields of an order as texts for the address; the others empty. */
 function textsOf({ body }: Order): Readonly<Record<string, string>> {
-  const given = Object.fromEntries(Object.entries(body).map(([name, value]) => [name, String(value as string)]));
+  const given = Object.fromEntries(Object.entries({ ...body, tags: tagsText(body.tags ?? {}) })
+    .map(([name, value]) => [name, String(value as string)]));
   return { ...Object.fromEntries(orderFields.map((name) => [name, ""])), ...given };
 }
 

@@ -1,6 +1,7 @@
 import type { BodyOf } from "@webhook-relay/client";
 import type { OrderField, Search } from "../../app/search.ts";
-import { timeInField, type Zone } from "../../parts/times.ts";
+import type { Zone } from "../../parts/times.ts";
+import { timeInField } from "../../parts/typed-time.ts";
 import type { Filter } from "./filter-text.ts";
 import type { Kind } from "./kinds.ts";
 
@@ -11,16 +12,19 @@ export type Order = { readonly filter: Filter } & (
   | { readonly kind: "purge"; readonly body: BodyOf<"purgeEvents"> }
 );
 
+/** The fields that all kinds of orders have. */
+const common = [
+  "destinationUrlId", "senderId", "eventType", "ownerId", "messageId", "correlationId", "tags", "status",
+  "finishedFrom", "finishedTo",
+] as const;
 /** The fields that each kind of order has: no other is ever sent. */
 const fieldsOf: Readonly<Record<Kind, readonly OrderField[]>> = {
-  replay: [
-    "destinationUrlId", "senderId", "eventType", "tag", "status", "from", "to", "toDestinationUrlId", "perSecond",
-  ],
-  cancel: ["destinationUrlId", "senderId", "eventType", "tag", "status", "from", "to"],
-  purge: ["destinationUrlId", "status", "before"],
+  replay: [...common, "from", "to", "toDestinationUrlId", "perSecond"],
+  cancel: [...common, "from", "to"],
+  purge: [...common, "before"],
 };
 
-const moments = ["from", "to", "before"];
+const moments = ["from", "to", "before", "finishedFrom", "finishedTo"];
 
 /** The statuses that an order means where it names none. */
 const usualStatuses: Readonly<Record<Kind, readonly string[]>> = {
@@ -48,5 +52,14 @@ export function orderOf(
 
 function valueOf(name: string, text: string, zone: Zone, shown: string | undefined): unknown {
   if (moments.includes(name)) return timeInField(text, zone, shown);
+  if (name === "tags") return tagsIn(text);
   return name === "perSecond" && /^\d+(\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+/** The tags of a text such as `order:4711, shop:7`. The relay refuses one without a value. */
+function tagsIn(text: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(text.split(",").map((tag) => {
+    const [name = "", ...value] = tag.trim().split(":");
+    return [name, value.join(":")] as const;
+  }));
 }
