@@ -83,15 +83,16 @@ describe("the dashboard's destinations", () => {
       url: stage.receiver.url("/settings"), authType: "BearerToken", credentials: { token: "the-secret-token" },
     });
     const page = await open(`/destinations/${id}?tab=settings`);
-    const limit = page.getByLabel("Concurrent requests");
+    const form = page.getByRole("region", { name: "Delivery" });
+    const limit = form.getByLabel("Concurrent requests");
     await limit.fill("0");
-    await page.getByRole("button", { name: "Save" }).click();
+    await form.getByRole("button", { name: "Save" }).click();
     await page.getByRole("alert").filter({ hasText: "serverRateLimit" }).waitFor();
     expect(await limit.getAttribute("aria-invalid")).to.equal("true");
     expect(await page.getByLabel("Token", { exact: true }).getAttribute("placeholder")).to.equal("***");
     await limit.fill("9");
-    await page.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Saved.").waitFor();
+    await form.getByRole("button", { name: "Save" }).click();
+    await form.getByText("Saved.").waitFor();
     await page.getByRole("button", { name: "Changes" }).click();
     const change = page.getByRole("listitem").filter({ hasText: "set the most requests at once to 9" });
     await change.getByText(account.email).waitFor();
@@ -110,11 +111,30 @@ describe("the dashboard's destinations", () => {
     expect(await page.content()).not.to.include("the-secret-token");
   });
 
+  it("have settings of their own in groups, and the relay's once a field is emptied", async () => {
+    const { id } = await account.destination({ url: stage.receiver.url("/own") });
+    const page = await open(`/destinations/${id}?tab=settings`);
+    const saved = async (group: string, fields: Readonly<Record<string, string>>, expected: object) => {
+      const form = page.getByRole("region", { name: group });
+      for (const [label, value] of Object.entries(fields)) await form.getByLabel(label, { exact: true }).fill(value);
+      await form.getByRole("button", { name: "Save" }).click();
+      await form.getByText("Saved.").waitFor();
+      expect(await account.owner.get(`/api/v1/destinations/${id}`)).to.deep.include(expected);
+    };
+    const delivery = page.getByRole("region", { name: "Delivery" });
+    await delivery.getByText("No event waits now.").waitFor();
+    await delivery.getByLabel("Timeout, ms").fill("5");
+    await delivery.getByRole("button", { name: "Save" }).click();
+    await delivery.getByRole("alert").filter({ hasText: "timeoutMs" }).waitFor();
+    await saved("Delivery", { "Timeout, ms": "2500" }, { timeoutMs: 2_500 });
+    await saved("Delivery", { "Timeout, ms": "" }, { timeoutMs: null });
+  });
+
   it("keep typed text while a colleague changes the rest, say who, and ask before it is lost", async () => {
     const { id } = await account.destination({ url: stage.receiver.url("/typed") });
     const colleague = await createUser(await login(stage.relay.url, account.email), "developer");
     const page = await open(`/destinations/${id}?tab=settings`);
-    const form = page.getByRole("region", { name: "Settings" });
+    const form = page.getByRole("region", { name: "Delivery" });
     const url = form.getByLabel("URL");
     await url.fill(stage.receiver.url("/typed/two"));
     await form.getByLabel("Status").selectOption("inactive");

@@ -1,0 +1,70 @@
+import type { Schemas } from "@webhook-relay/client";
+import type { ReactNode } from "react";
+import { useMay } from "../../app/session.ts";
+import { authOf, AuthFields, authTitle } from "../../parts/auth-fields.tsx";
+import { Field } from "../../parts/form.tsx";
+import { numbersIn, textOf } from "./setting-texts.ts";
+import { SettingsForm, SettingsGroup, SettingsList } from "./settings-group.tsx";
+import { switchOff } from "./switch-off.tsx";
+import { waitingText } from "./waiting.ts";
+
+/** Where events are sent, how they are authenticated, and how many at a time. */
+export function DeliverySettings({ destination, waiting }: {
+  readonly destination: Schemas["Destination"]; readonly waiting: number | undefined;
+}): ReactNode {
+  const { url, serverRateLimit, authType, status, timeoutMs } = destination;
+  const mayChange = useMay()("updateDestination");
+  return (
+    <SettingsGroup
+      title="Delivery" about="Where events are posted to, and how."
+      affects={waitingText(waiting, "A change applies from the next attempt on.", "They are sent as it says then.")}
+    >
+      {mayChange ? (
+        <SettingsForm
+          destination={destination}
+          values={{
+            url, serverRateLimit: String(serverRateLimit), status: status === "Inactive" ? "inactive" : "active",
+            authType: authType ?? "", timeoutMs: textOf(timeoutMs),
+          }}
+          question={(changed) => changed["status"] === "inactive" ? switchOff(url) : undefined}
+          changesOf={(changed, fields) => ({
+            ...(changed["url"] !== undefined && { url: changed["url"] }),
+            ...(changed["serverRateLimit"] !== undefined && { serverRateLimit: Number(changed["serverRateLimit"]) }),
+            ...(changed["status"] !== undefined && {
+              status: changed["status"] === "inactive" ? "inactive" : "active",
+            }),
+            ...numbersIn(changed, "timeoutMs"),
+            ...authOf(fields, authType),
+          })}
+        >
+          <Field name="url" label="URL" hint="By HTTPS.">
+            {(props) => <input {...props} inputMode="url" autoComplete="off" />}
+          </Field>
+          <Field
+            name="status" label="Status" hint={status === "Suspended" ? "Its circuit is open: see Circuit." : undefined}
+          >
+            {(props) => (
+              <select {...props}>
+                <option value="active">on</option>
+                <option value="inactive">off: events are held, and posts refused</option>
+              </select>
+            )}
+          </Field>
+          <AuthFields stored={authType} />
+          <Field name="timeoutMs" label="Timeout, ms" hint="For each attempt, 1,000 to 60,000. Empty: the relay's own.">
+            {(props) => <input {...props} type="number" />}
+          </Field>
+          <Field name="serverRateLimit" label="Concurrent requests" hint="Most requests in flight at the same time.">
+            {(props) => <input {...props} type="number" />}
+          </Field>
+        </SettingsForm>
+      ) : (
+        <SettingsList settings={[
+          ["URL", url], ["Status", status], ["Authentication", authTitle(authType)],
+          ["Timeout, ms", timeoutMs], ["Concurrent requests", serverRateLimit],
+        ]}
+        />
+      )}
+    </SettingsGroup>
+  );
+}
