@@ -61,6 +61,10 @@ describe("the dashboard's destinations", () => {
     await row.getByText("0 %").waitFor();
     await row.getByRole("link", { name: "/down" }).click();
     await page.getByRole("heading", { name: "Failures by reason" }).waitFor();
+    const health = { Waiting: /^0$/, "In flight": /^0$/, "Last success": /^–$/, "Last failure": /ago|just now/ };
+    for (const [name, value] of Object.entries(health)) {
+      await page.locator(`dl > div:has(dt:text-is("${name}")) > dd`).filter({ hasText: value }).first().waitFor();
+    }
     expect(await page.getByRole("row", { name: /^Answered with an error 2/ }).count()).to.equal(1);
     await page.getByText("As a table").first().click();
     await page.getByRole("button", { name: "7 d" }).click();

@@ -58,7 +58,7 @@ function Cause({ fact: { data } }: { readonly fact: CircuitFact }): ReactNode {
   );
 }
 
-function Position({ destination: { id, status, suspendedUntil }, newest }: {
+function Position({ destination: { id, status, suspendedUntil, health: { circuit } }, newest }: {
   readonly destination: Schemas["Destination"]; readonly newest: CircuitFact | undefined;
 }): ReactNode {
   const { tenant: { id: tenantId } } = useMe();
@@ -71,7 +71,7 @@ function Position({ destination: { id, status, suspendedUntil }, newest }: {
   });
   const most = tenant.data?.maxTrys;
   const timer = tenant.data?.circuitBreakerTimer;
-  const { failures, pausedUntil } = circuitOf(newest);
+  const pausedUntil = pauseIn(newest);
   const closeIt = () => {
     update({ status: "active" }).then(() => setProblem(""), (error: unknown) => setProblem(textOf(error)));
   };
@@ -95,8 +95,8 @@ function Position({ destination: { id, status, suspendedUntil }, newest }: {
   return (
     <div className={shared.state}>
       <p>
-        <strong>Closed{status === "Inactive" ? ", but the destination is switched off" : ": deliveries go"}.</strong>
-        {" "}{failures} failed {failures === 1 ? "attempt" : "attempts"} in a row
+        <strong>{positionText(circuit.position, status)}.</strong>
+        {" "}{circuit.failures} failed {circuit.failures === 1 ? "attempt" : "attempts"} in a row
         {most !== undefined && <>; {most} would open it</>}.
       </p>
       {pausedUntil !== undefined && <p>The receiver asked for a pause until <Moment at={pausedUntil} />.</p>}
@@ -104,7 +104,12 @@ function Position({ destination: { id, status, suspendedUntil }, newest }: {
   );
 }
 
-/** The circuit after a fact of its history; before the first one it has counted nothing. */
-function circuitOf(newest: CircuitFact | undefined): Pick<CircuitState, "failures" | "pausedUntil"> {
-  return newest?.type.startsWith("Circuit") ? newest.data as CircuitState : { failures: 0 };
+function positionText(position: Schemas["Destination"]["health"]["circuit"]["position"], status: string): string {
+  if (position === "half-open") return "Half-open: the next event is the probe";
+  return status === "Inactive" ? "Closed, but the destination is switched off" : "Closed: deliveries go";
+}
+
+/** The pause that a receiver asked for, after a fact of the circuit. */
+function pauseIn(newest: CircuitFact | undefined): string | undefined {
+  return newest?.type.startsWith("Circuit") ? (newest.data as CircuitState).pausedUntil : undefined;
 }

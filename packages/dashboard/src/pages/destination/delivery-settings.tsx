@@ -9,15 +9,13 @@ import { switchOff } from "./switch-off.tsx";
 import { waitingText } from "./waiting.ts";
 
 /** Where events are sent, how they are authenticated, and how many at a time. */
-export function DeliverySettings({ destination, waiting }: {
-  readonly destination: Schemas["Destination"]; readonly waiting: number | undefined;
-}): ReactNode {
-  const { url, serverRateLimit, authType, status, timeoutMs } = destination;
+export function DeliverySettings({ destination }: { readonly destination: Schemas["Destination"] }): ReactNode {
+  const { url, serverRateLimit, authType, status, timeoutMs, health } = destination;
   const mayChange = useMay()("updateDestination");
   return (
     <SettingsGroup
       title="Delivery" about="Where events are posted to, and how."
-      affects={waitingText(waiting, "A change applies from the next attempt on.", "They are sent as it says then.")}
+      affects={waitingText(health, "A change applies from the next attempt on.", "They are sent as it says then.")}
     >
       {mayChange ? (
         <SettingsForm

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relayClock } from "../../api/clock.ts";
@@ -9,7 +9,7 @@ import { Chart, Legend, ShareBar } from "../../parts/chart.tsx";
 import { Tabs } from "../../parts/page.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
-import { Moment } from "../../parts/time.tsx";
+import { Ago, Countdown, Moment } from "../../parts/time.tsx";
 import { TimeAxis } from "../../parts/time-chart.tsx";
 import { durationText, hourMs } from "../../parts/times.ts";
 import { reasonText } from "../incidents/incident-words.ts";
@@ -32,8 +32,8 @@ const percentileTones = [["p50", "ok"], ["p95", "wait"], ["p99", "bad"]] as cons
 
 type Points = readonly Schemas["StatisticsPoint"][];
 
-/** Attempts, failures by reason, and how long attempts took, over a time to choose. */
-export function Health({ destination: { id, createdAt } }: {
+/** How deliveries are doing now; attempts, failures by reason, and how long attempts took, over a time to choose. */
+export function Health({ destination: { id, createdAt, health } }: {
   readonly destination: Schemas["Destination"];
 }): ReactNode {
   const search = useSearch({ from: "/signed-in/destinations/$id" });
@@ -51,6 +51,7 @@ export function Health({ destination: { id, createdAt } }: {
   });
   return (
     <section aria-label="Health" className={styles.destinationSection}>
+      <Now id={id} health={health} />
       <Tabs
         kind="choice" label="Time" tabs={titles} chosen={range} choose={(chosen) => change({ range: chosen })}
       />
@@ -70,6 +71,26 @@ export function Health({ destination: { id, createdAt } }: {
         }}
       </Answered>
     </section>
+  );
+}
+
+function Now({ id, health }: Pick<Schemas["Destination"], "id" | "health">): ReactNode {
+  const { waiting, inFlight, oldestDueAt, lastSuccessAt, lastFailureAt } = health;
+  return (
+    <dl className={styles.destinationTotals}>
+      <div>
+        <dt>Waiting</dt>
+        <dd>
+          {waiting === 0 ? waiting : (
+            <Link to="/events" search={{ DestinationUrlId: id, Status: "Pending,WaitingRetry" }}>{waiting ?? "–"}</Link>
+          )}
+        </dd>
+      </div>
+      <div><dt>In flight</dt><dd>{inFlight ?? "–"}</dd></div>
+      <div><dt>Oldest is due</dt><dd>{oldestDueAt === null ? "–" : <Countdown to={oldestDueAt} />}</dd></div>
+      <div><dt>Last success</dt><dd>{lastSuccessAt === null ? "–" : <Ago to={lastSuccessAt} />}</dd></div>
+      <div><dt>Last failure</dt><dd>{lastFailureAt === null ? "–" : <Ago to={lastFailureAt} />}</dd></div>
+    </dl>
   );
 }
 

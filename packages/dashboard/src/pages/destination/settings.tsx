@@ -4,15 +4,13 @@ import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { DeliverySettings } from "./delivery-settings.tsx";
 import styles from "./destination.module.css";
-import { useWaiting } from "./use-destination.ts";
 
 /** The settings of a destination, in groups that are saved one by one. */
 export function Settings({ destination }: { readonly destination: Schemas["Destination"] }): ReactNode {
-  const { id, createdAt, updatedAt } = destination;
-  const waiting = useWaiting(id);
+  const { createdAt, updatedAt } = destination;
   return (
     <section aria-label="Settings" className={styles.destinationSettings}>
-      <DeliverySettings destination={destination} waiting={waiting} />
+      <DeliverySettings destination={destination} />
       <p className={shared.small}>Created <Moment at={createdAt} />, changed last <Moment at={updatedAt} />.</p>
     </section>
   );

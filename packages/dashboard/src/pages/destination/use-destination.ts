@@ -11,17 +11,6 @@ export function useDestination(id: string): UseQueryResult<Schemas["Destination"
   });
 }
 
-/** How many events wait for an attempt at a destination; undefined while the relay counts. */
-export function useWaiting(id: string): number | undefined {
-  const waiting = { DestinationUrlId: id, Status: ["Pending", "WaitingRetry"] } as const;
-  const { data } = useQuery({
-    queryKey: ["countEvents", waiting],
-    queryFn: () => relay.countEvents({ ...waiting, Status: [...waiting.Status] }),
-    refetchInterval: 15_000,
-  });
-  return data?.total;
-}
-
 /** Changes a destination, then refreshes its page. */
 export function useUpdate(id: string): (changes: BodyOf<"updateDestination">) => Promise<void> {
   const refresh = useRefresh(id);

@@ -142,7 +142,10 @@ function Destinations({ items, series }: {
           head: "p95", label: "p95", kind: "number",
           cell: ({ figures: { p95 } }) => p95 === null ? "–" : durationText(p95),
         },
-        { head: "Waiting", label: "Waiting", kind: "number", cell: ({ id }) => <Waiting id={id} /> },
+        {
+          head: "Waiting", label: "Waiting", kind: "number",
+          cell: ({ id, health }) => <Waiting id={id} waiting={health.waiting} />,
+        },
         { head: actsHead, kind: "acts", cell: (item) => <Switch item={item} /> },
       ]}
     />
@@ -150,20 +153,14 @@ function Destinations({ items, series }: {
 }
 
 /** How many events wait for an attempt at a destination. */
-function Waiting({ id }: { readonly id: string }): ReactNode {
-  const { data } = useQuery({
-    queryKey: ["countEvents", { DestinationUrlId: id, Status: ["Pending", "WaitingRetry"] }],
-    queryFn: () => relay.countEvents({ DestinationUrlId: id, Status: ["Pending", "WaitingRetry"] }),
-    refetchInterval: everyMs,
-  });
-  if (data === undefined) return "–";
-  if (data.total === 0) return 0;
+function Waiting({ id, waiting }: { readonly id: string; readonly waiting: number | null }): ReactNode {
+  if (waiting === null) return "–";
+  if (waiting === 0) return 0;
   return (
     <Link
-      to="/events" search={{ DestinationUrlId: id, Status: "Pending,WaitingRetry" }}
-      aria-label={`${data.total} waiting`}
+      to="/events" search={{ DestinationUrlId: id, Status: "Pending,WaitingRetry" }} aria-label={`${waiting} waiting`}
     >
-      {data.total}
+      {waiting}
     </Link>
   );
 }
