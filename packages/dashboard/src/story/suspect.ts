@@ -8,6 +8,7 @@ type Fact = Schemas["HistoryItem"];
 const changes: Readonly<Record<string, string>> = {
   DestinationUrlChanged: "changed the URL",
   DestinationRateLimitChanged: "changed the limit of concurrent requests",
+  DestinationPolicyChanged: "changed how it is tried",
   DestinationActivated: "switched the destination on",
   DestinationDeactivated: "switched the destination off",
   DestinationAuthConfigured: "changed the authentication",
