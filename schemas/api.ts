@@ -196,6 +196,22 @@ export interface components {
             serverRateLimit?: number;
             /** @description How long an attempt may take at most, milliseconds; null: as long as the relay's `RELAY_DELIVERY_TIMEOUT` says. null if absent. */
             timeoutMs?: number | null;
+            /** @description When failed attempts are followed by others; null: by the relay's `RELAY_RETRY_SCHEDULE` and the tenant's `maxTrys`. null if absent. */
+            retryPolicy?: {
+                /** @description The waits after the 1st, 2nd, … failure: durations such as `250ms`, `5s`, `5m`, `2h` or `1d`, up to 365 days. The last one repeats. */
+                schedule: string[];
+                /** @description Attempts before an event is given up. */
+                maxTrys: number;
+                /** @description The outcomes that are followed by another attempt: statuses outside 2xx, `3xx`, `4xx`, `5xx`, `timeout`, and `connection` for no answer otherwise. Any other is final. Absent: all are followed by one. */
+                retryOn?: string[];
+            } | null;
+            /** @description When its circuit opens; null: by the tenant's `maxTrys` and `circuitBreakerTimer`. null if absent. */
+            circuit?: {
+                /** @description Consecutive failures that open it. */
+                failures: number;
+                /** @description Seconds that it stays open before a probe. */
+                timer: number;
+            } | null;
             /**
              * @description How the relay authenticates to the destination. JwtBearer: by OAuth 2.0 client credentials.
              * @enum {string}
@@ -234,6 +250,22 @@ export interface components {
             serverRateLimit?: number;
             /** @description How long an attempt may take at most, milliseconds; null: as long as the relay's `RELAY_DELIVERY_TIMEOUT` says. */
             timeoutMs?: number | null;
+            /** @description When failed attempts are followed by others; null: by the relay's `RELAY_RETRY_SCHEDULE` and the tenant's `maxTrys`. */
+            retryPolicy?: {
+                /** @description The waits after the 1st, 2nd, … failure: durations such as `250ms`, `5s`, `5m`, `2h` or `1d`, up to 365 days. The last one repeats. */
+                schedule: string[];
+                /** @description Attempts before an event is given up. */
+                maxTrys: number;
+                /** @description The outcomes that are followed by another attempt: statuses outside 2xx, `3xx`, `4xx`, `5xx`, `timeout`, and `connection` for no answer otherwise. Any other is final. Absent: all are followed by one. */
+                retryOn?: string[];
+            } | null;
+            /** @description When its circuit opens; null: by the tenant's `maxTrys` and `circuitBreakerTimer`. */
+            circuit?: {
+                /** @description Consecutive failures that open it. */
+                failures: number;
+                /** @description Seconds that it stays open before a probe. */
+                timer: number;
+            } | null;
             /**
              * @description `active` or `inactive`, in any case; `suspended` is the service's own and cannot be set.
              * @enum {string}
@@ -1485,10 +1517,10 @@ export interface components {
                 /** @description Failed attempts since acceptance or the last replay or resend. */
                 retryCount: number;
                 /**
-                 * @description The reason.
+                 * @description `not retried`: the destination's retry policy does not list the outcome.
                  * @enum {string}
                  */
-                reason: "max attempts" | "gone";
+                reason: "max attempts" | "gone" | "not retried";
             };
         } & {
             /**
@@ -1843,6 +1875,22 @@ export interface components {
                 at: string;
                 /** @description How long an attempt may take at most, milliseconds. */
                 timeoutMs: number | null;
+                /** @description Takes the place of the relay's schedule and of the tenant's maxTrys. */
+                retryPolicy: {
+                    /** @description The waits after the 1st, 2nd, … failure, such as `5s`; the last one repeats. */
+                    schedule: string[];
+                    /** @description Attempts before an event is given up. */
+                    maxTrys: number;
+                    /** @description The outcomes that are followed by another attempt: statuses, `3xx` to `5xx`, `timeout`, `connection`. */
+                    retryOn?: string[];
+                } | null;
+                /** @description Takes the place of the tenant's settings. */
+                circuit: {
+                    /** @description Consecutive failures that open it. */
+                    failures: number;
+                    /** @description Seconds that it stays open before a probe. */
+                    timer: number;
+                } | null;
             };
         } & {
             /**
@@ -1920,6 +1968,22 @@ export interface components {
                 authType: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth" | null;
                 /** @description How long an attempt may take at most, milliseconds. */
                 timeoutMs?: number;
+                /** @description Takes the place of the relay's schedule and of the tenant's maxTrys. */
+                retryPolicy?: {
+                    /** @description The waits after the 1st, 2nd, … failure, such as `5s`; the last one repeats. */
+                    schedule: string[];
+                    /** @description Attempts before an event is given up. */
+                    maxTrys: number;
+                    /** @description The outcomes that are followed by another attempt: statuses, `3xx` to `5xx`, `timeout`, `connection`. */
+                    retryOn?: string[];
+                };
+                /** @description Takes the place of the tenant's settings. */
+                circuit?: {
+                    /** @description Consecutive failures that open it. */
+                    failures: number;
+                    /** @description Seconds that it stays open before a probe. */
+                    timer: number;
+                };
             };
         } & {
             /**
@@ -4349,7 +4413,7 @@ export interface components {
          * @description Why something happened, or has not happened yet. `receiver-pause`: another event's attempt was answered 429. `lease-lost`: the worker of the attempt before was lost. `not-recorded`: no entry of the log says why. `rate-limit` and `ordering` are kept for later versions.
          * @enum {string}
          */
-        CauseCode: "first-attempt" | "retry-schedule" | "receiver-retry-after" | "circuit-open" | "probe" | "destination-inactive" | "concurrency-limit" | "rate-limit" | "ordering" | "receiver-pause" | "requested" | "destination-deleted" | "max-attempts" | "gone" | "lease-lost" | "not-recorded";
+        CauseCode: "first-attempt" | "retry-schedule" | "receiver-retry-after" | "circuit-open" | "probe" | "destination-inactive" | "concurrency-limit" | "rate-limit" | "ordering" | "receiver-pause" | "requested" | "destination-deleted" | "max-attempts" | "gone" | "not-retried" | "lease-lost" | "not-recorded";
         /** @description The key in clear, and everything else about it. */
         CreatedApiKey: {
             /**
@@ -4459,6 +4523,22 @@ export interface components {
             authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
             /** @description How long an attempt may take at most, milliseconds; null: as long as the relay's `RELAY_DELIVERY_TIMEOUT` says. */
             timeoutMs: number | null;
+            /** @description When failed attempts are followed by others; null: by the relay's `RELAY_RETRY_SCHEDULE` and the tenant's `maxTrys`. */
+            retryPolicy: {
+                /** @description The waits after the 1st, 2nd, … failure: durations such as `250ms`, `5s`, `5m`, `2h` or `1d`, up to 365 days. The last one repeats. */
+                schedule: string[];
+                /** @description Attempts before an event is given up. */
+                maxTrys: number;
+                /** @description The outcomes that are followed by another attempt: statuses outside 2xx, `3xx`, `4xx`, `5xx`, `timeout`, and `connection` for no answer otherwise. Any other is final. Absent: all are followed by one. */
+                retryOn?: string[];
+            } | null;
+            /** @description When its circuit opens; null: by the tenant's `maxTrys` and `circuitBreakerTimer`. */
+            circuit: {
+                /** @description Consecutive failures that open it. */
+                failures: number;
+                /** @description Seconds that it stays open before a probe. */
+                timer: number;
+            } | null;
             /**
              * Format: date-time
              * @description When it was created.
@@ -4716,6 +4796,22 @@ export interface components {
             authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
             /** @description How long an attempt may take at most, milliseconds; null: as long as the relay's `RELAY_DELIVERY_TIMEOUT` says. */
             timeoutMs: number | null;
+            /** @description When failed attempts are followed by others; null: by the relay's `RELAY_RETRY_SCHEDULE` and the tenant's `maxTrys`. */
+            retryPolicy: {
+                /** @description The waits after the 1st, 2nd, … failure: durations such as `250ms`, `5s`, `5m`, `2h` or `1d`, up to 365 days. The last one repeats. */
+                schedule: string[];
+                /** @description Attempts before an event is given up. */
+                maxTrys: number;
+                /** @description The outcomes that are followed by another attempt: statuses outside 2xx, `3xx`, `4xx`, `5xx`, `timeout`, and `connection` for no answer otherwise. Any other is final. Absent: all are followed by one. */
+                retryOn?: string[];
+            } | null;
+            /** @description When its circuit opens; null: by the tenant's `maxTrys` and `circuitBreakerTimer`. */
+            circuit: {
+                /** @description Consecutive failures that open it. */
+                failures: number;
+                /** @description Seconds that it stays open before a probe. */
+                timer: number;
+            } | null;
             /**
              * Format: date-time
              * @description When it was created.
@@ -11463,6 +11559,15 @@ export interface Inputs {
         readonly url: string;
         readonly serverRateLimit: number;
         readonly timeoutMs: number | null;
+        readonly retryPolicy: {
+            readonly schedule: readonly string[];
+            readonly maxTrys: number;
+            readonly retryOn?: readonly string[];
+        } | null;
+        readonly circuit: {
+            readonly failures: number;
+            readonly timer: number;
+        } | null;
         readonly authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
         readonly credentials?: {
             readonly headerName?: string;
@@ -11514,6 +11619,15 @@ export interface Inputs {
         readonly url?: string;
         readonly serverRateLimit?: number;
         readonly timeoutMs?: number | null;
+        readonly retryPolicy?: {
+            readonly schedule: readonly string[];
+            readonly maxTrys: number;
+            readonly retryOn?: readonly string[];
+        } | null;
+        readonly circuit?: {
+            readonly failures: number;
+            readonly timer: number;
+        } | null;
         readonly status?: "active" | "inactive";
         readonly removeAuth?: boolean;
         readonly authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";

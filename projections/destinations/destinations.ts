@@ -2,6 +2,7 @@ import { circuitPositions, type CircuitEvent, type CircuitPosition } from "../..
 import {
   destinationStatus, destinationFacts, type DestinationStatus, type AuthType,
 } from "../../src/features/destinations/facts.ts";
+import type { CircuitPolicy, DestinationRetryPolicy } from "../../src/features/destinations/policy.ts";
 import { tenantCounter, type Change, type Selection, type Collection } from "../../src/kernel/ports/read-models.ts";
 import { add, create, raise, remove, set, settingHandlers, type Projection } from "../projection.ts";
 
@@ -13,6 +14,9 @@ export type DestinationDocument = {
   readonly serverRateLimit: number;
   readonly authType: AuthType | null;
   readonly timeoutMs: number | null;
+  readonly retryPolicy: DestinationRetryPolicy | null;
+  /** The destination's setting; `circuit` is the position of its circuit. */
+  readonly circuitPolicy: CircuitPolicy | null;
   readonly active: boolean;
   readonly circuit: CircuitPosition;
   /** Null unless the circuit is open. */
@@ -40,6 +44,8 @@ export const destinations: Collection<DestinationDocument> = {
     serverRateLimit: "number",
     authType: "text",
     timeoutMs: "number",
+    retryPolicy: "json",
+    circuitPolicy: "json",
     active: "boolean",
     circuit: "text",
     openUntil: "time",
@@ -88,7 +94,9 @@ export const destinationsProjection: Projection = {
   version: 4,
   collections: [destinations],
   on: {
-    DestinationRegistered: ({ destinationId, tenantId, url, serverRateLimit, auth, timeoutMs = null, at }) => [
+    DestinationRegistered: ({
+      destinationId, tenantId, url, serverRateLimit, auth, at, timeoutMs = null, retryPolicy = null, circuit = null,
+    }) => [
       create(destinations, {
         id: destinationId,
         tenantId,
@@ -96,6 +104,8 @@ export const destinationsProjection: Projection = {
         serverRateLimit,
         authType: auth?.type ?? null,
         timeoutMs,
+        retryPolicy,
+        circuitPolicy: circuit,
         active: true,
         circuit: "Closed",
         openUntil: null,
@@ -108,7 +118,7 @@ export const destinationsProjection: Projection = {
       }),
       add(tenantCounter(destinations, tenantId), 1),
     ],
-    ...settingHandlers(destinationFacts, destinations, "destinationId"),
+    ...settingHandlers(destinationFacts, destinations, "destinationId", { circuit: "circuitPolicy" }),
     DestinationActivated: ({ destinationId, at }) => [
       set(destinations, destinationId, { active: true, updatedAt: at }),
     ],

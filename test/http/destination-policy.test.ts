@@ -16,6 +16,34 @@ const settings: Readonly<Record<string, {
     good: [1_000, 60_000],
     bad: [999, 60_001, 1_000.5, "5000", {}].map((value) => [value, "timeoutMs"]),
   },
+  retryPolicy: {
+    good: [
+      { schedule: ["1ms", "365d", "250ms", "5s", "5m", "2h"], maxTrys: 1 },
+      { schedule: Array.from({ length: 50 }, () => "5s"), maxTrys: 10_000, retryOn: [] },
+      { schedule: ["5s"], maxTrys: 3, retryOn: ["429", "301", "3xx", "4xx", "5xx", "timeout", "connection"] },
+    ],
+    bad: [
+      ["5s", "retryPolicy"], [[], "retryPolicy"],
+      [{ schedule: ["5s"] }, "retryPolicy.maxTrys"], [{ maxTrys: 3 }, "retryPolicy.schedule"],
+      [{ schedule: [], maxTrys: 3 }, "retryPolicy.schedule"], [{ schedule: "5s", maxTrys: 3 }, "retryPolicy.schedule"],
+      [{ schedule: Array.from({ length: 51 }, () => "5s"), maxTrys: 3 }, "retryPolicy.schedule"],
+      ...[0, 10_001, 1.5, "3", null].map((maxTrys) => [{ schedule: ["5s"], maxTrys }, "retryPolicy.maxTrys"] as const),
+      ...["0s", "366d", "5", "5 s", "5S", "1.5s", "-5s", "", 5, "9".repeat(40)].map((wait) =>
+        [{ schedule: ["5s", wait], maxTrys: 3 }, "retryPolicy.schedule.1"] as const),
+      ...["200", "2xx", "204", "42", "4290", "1xx", "5XX", "Timeout", "tls", "", 429].map((outcome) =>
+        [{ schedule: ["5s"], maxTrys: 3, retryOn: ["429", outcome] }, "retryPolicy.retryOn.1"] as const),
+      [{ schedule: ["5s"], maxTrys: 3, retryOn: ["429", "5xx", "429"] }, "retryPolicy.retryOn.2"],
+      [{ schedule: ["5s"], maxTrys: 3, retryOn: "429" }, "retryPolicy.retryOn"],
+    ],
+  },
+  circuit: {
+    good: [{ failures: 1, timer: 1 }, { failures: 10_000, timer: 31_536_000 }],
+    bad: [
+      [5, "circuit"], [{}, "circuit.failures"], [{ failures: 5 }, "circuit.timer"], [{ timer: 5 }, "circuit.failures"],
+      ...[0, 10_001, "5", 1.5, null].map((failures) => [{ failures, timer: 5 }, "circuit.failures"] as const),
+      ...[0, 31_536_001, "5s", null].map((timer) => [{ failures: 5, timer }, "circuit.timer"] as const),
+    ],
+  },
 };
 const names = Object.keys(settings);
 const unset = Object.fromEntries(names.map((name) => [name, null]));
@@ -50,6 +78,15 @@ describeOnEngines("the settings of a destination that say how it is tried", (fre
       const { items } = (await one.viewer.client.get(`${path("").slice(0, -1)}?CpOrd=createdAt&TpOrd=desc`)).json;
       expect((items as readonly object[])[0]).to.deep.equal(created);
     }
+  });
+
+  it("are kept without fields that they do not have", async () => {
+    const { json } = await register({
+      retryPolicy: { schedule: ["5s"], maxTrys: 3, retryon: ["429"] }, circuit: { failures: 5, timer: 60, more: 1 },
+    });
+    expect(json).to.deep.include({
+      retryPolicy: { schedule: ["5s"], maxTrys: 3 }, circuit: { failures: 5, timer: 60 },
+    });
   });
 
   for (const [name, { good, bad }] of Object.entries(settings)) {

@@ -17,6 +17,7 @@ import { short, type Trace } from "./trace.ts";
 
 /** How long a circuit stays open, seconds. */
 const timers = [1, 2, 5, 15];
+const unset = { timeoutMs: null, retryPolicy: null, circuit: null };
 
 interface UserParts extends Omit<ProducerParts, "requests"> {
   readonly trace: Trace;
@@ -336,7 +337,7 @@ export class Users {
     const { caller, destinations } = account;
     const url = `https://${hostOf(caller.tenantId, destinations.length)}/hook`;
     const proof = random.chance(0.5) && proofFor(caller.tenantId, random);
-    const input = { url, serverRateLimit: 1 + random.below(5), timeoutMs: null, ...proof };
+    const input = { url, serverRateLimit: 1 + random.below(5), ...unset, ...proof };
     const { destinations: commands } = node.services.commands;
     const { id, ingestToken: token } = await commands.register(caller, input, this.#requests.origin());
     destinations.push({ id, token, former: undefined, changed: false });

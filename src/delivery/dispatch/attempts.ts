@@ -62,7 +62,7 @@ export class Attempts {
     const pausedUntil = () => pause.until;
     const origin = originOf(known, workerId);
     const recording = outcomes.recording({
-      known, attempt, outcome, claimedFor: tenant, pausedUntil, origin, mayWait,
+      known, attempt, outcome, claimedFor: { tenant, destination }, pausedUntil, origin, mayWait,
     });
     let status: string | undefined;
     while (status === undefined) {

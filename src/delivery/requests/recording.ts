@@ -1,14 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
 import { type CircuitCommand, changeCircuit } from "../../features/circuits/facts.ts";
-import { destinations } from "../../features/destinations/facts.ts";
+import { destinations, type Destination } from "../../features/destinations/facts.ts";
+import type { DestinationRetryPolicy } from "../../features/destinations/policy.ts";
 import { decide as decideWebhook, type RetryPolicy } from "../../features/events/decide.ts";
 import {
   countsForCircuit, evolve, isLate, type Webhook, type WebhookEvent, type WebhookState,
 } from "../../features/events/facts.ts";
 import { countFinished, loadWebhook, type LoadedWebhook } from "../../features/events/webhooks.ts";
 import { tenants, type Tenant } from "../../features/tenants/facts.ts";
+import { durationMs } from "../../kernel/domain/duration.ts";
 import { streams } from "../../kernel/domain/streams.ts";
-import type { Timestamp } from "../../kernel/domain/time.ts";
+import { dayMs, type Timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
 import { unlessNewer } from "../../kernel/log/unreadable.ts";
@@ -29,7 +31,12 @@ export interface Recorded {
   readonly isOwn: boolean;
 }
 
-type TenantPolicy = Pick<Tenant, "maxTrys" | "circuitBreakerTimer">;
+/** The settings that say whether an attempt is followed by another, and what its failure does to the circuit. */
+interface Settings {
+  readonly tenant: Pick<Tenant, "maxTrys" | "circuitBreakerTimer">;
+  /** Undefined for a destination that is not in the log. */
+  readonly destination: Pick<Destination, "retryPolicy" | "circuit"> | undefined;
+}
 
 /** An attempt that is over. `mayWait`: its record may be written some milliseconds later. */
 export interface Ended extends AppendOptions {
@@ -37,8 +44,8 @@ export interface Ended extends AppendOptions {
   readonly known: { readonly state: Webhook; readonly revision: number };
   readonly attempt: number;
   readonly outcome: SendOutcome | typeof outcomeUnknown;
-  /** The tenant when the attempt was claimed, for when only a newer release can read its record by now. */
-  readonly claimedFor?: TenantPolicy;
+  /** Tenant and destination when the attempt was claimed, for when only a newer release can read one of them by now. */
+  readonly claimedFor?: Settings;
   /** Returns until when the receiver wants no new attempt, at the moment of the call. Absent if that is not known. */
   readonly pausedUntil?: () => Timestamp | null;
   readonly origin: Origin;
@@ -89,25 +96,27 @@ export class Recording {
   async finish(): Promise<Recorded> {
     const again = this.#begun;
     this.#begun = true;
-    const { known: { state: { id: eventId, tenantId } }, outcome: { ok } } = this.#ended;
-    const policy = await this.#policyOf(tenantId);
+    const { known: { state: { id: eventId } }, outcome: { ok } } = this.#ended;
+    const settings = await this.#settings();
     // First: after a crash in between, the count of failures has ended; the other way round it would go on.
     if (ok && !this.#isTest) {
       await this.#tellCircuit({ type: "EndCount", eventId, at: timestampNow(this.#parts.clock) });
     }
-    const { status, isOwn, late, facts } = await this.#write(policy, again);
+    const { status, isOwn, late, facts } = await this.#write(settings, again);
     if (isOwn) {
-      await this.#count(late, policy, again);
+      await this.#count(late, settings, again);
       // Last: a call that is repeated after any failure above gets here once.
       countFinished(this.#parts.metrics, facts);
     }
     return { status, isOwn };
   }
 
-  async #count(late: boolean, { maxTrys, circuitBreakerTimer: timerS }: TenantPolicy, again: boolean): Promise<void> {
+  async #count(late: boolean, { tenant, destination }: Settings, again: boolean): Promise<void> {
     const { known: { state: { id: eventId, destinationId } }, outcome, pausedUntil, origin } = this.#ended;
     if (again && (await this.#isCounted(destinationId, origin))) return;
     const at = timestampNow(this.#parts.clock);
+    const { failures: maxTrys, timer: timerS } =
+      destination?.circuit ?? { failures: tenant.maxTrys, timer: tenant.circuitBreakerTimer };
     const counts = !this.#isTest && (outcome.ok || countsForCircuit(outcome));
     await this.#tellCircuit(counts
       ? { type: "Record", ok: outcome.ok, late, eventId, maxTrys, timerS, at }
@@ -127,7 +136,7 @@ export class Recording {
     return unlessNewer(tell, () => false);
   }
 
-  async #write(policy: TenantPolicy, again: boolean): Promise<Written> {
+  async #write(settings: Settings, again: boolean): Promise<Written> {
     const { store, clock, ids, retry } = this.#parts;
     const { known, attempt, outcome, origin, mayWait = false } = this.#ended;
     let { state, revision } = known;
@@ -138,7 +147,7 @@ export class Recording {
         ? { type: "Succeed", attempt, ...outcome, at }
         : {
           type: "Fail", attempt, ...outcome,
-          policy: { ...retry, maxTrys: policy.maxTrys },
+          policy: retriesOf(retry, settings),
           destinationDeleted: await this.#isDeleted(state.destinationId),
           random: ids.random(),
           at,
@@ -181,14 +190,24 @@ export class Recording {
     return onceKnown(this.#parts.aggregates.read(destinations, destinationId), ({ state }) => state?.deleted ?? true);
   }
 
-  #policyOf(tenantId: string): TenantPolicy | Promise<TenantPolicy> {
-    const { claimedFor } = this.#ended;
-    const read = () => onceKnown(this.#parts.aggregates.read(tenants, tenantId), ({ state }): TenantPolicy => {
-      if (!state) throw new Error(`tenant ${tenantId} of an event is not in the log`);
-      return state;
+  #settings(): Settings | Promise<Settings> {
+    const { claimedFor, known: { state: { tenantId, destinationId } } } = this.#ended;
+    const { aggregates } = this.#parts;
+    const read = () => onceKnown(aggregates.read(tenants, tenantId), ({ state: tenant }) => {
+      if (!tenant) throw new Error(`tenant ${tenantId} of an event is not in the log`);
+      return onceKnown(aggregates.read(destinations, destinationId), ({ state: destination }) =>
+        ({ tenant, destination }));
     });
     return claimedFor ? unlessNewer(read, () => claimedFor) : read();
   }
+}
+
+/** The destination's retry policy, or else the relay's schedule and the tenant's maxTrys. */
+function retriesOf(relay: RetryPolicy, { tenant, destination }: Settings) {
+  const { schedule, maxTrys = tenant.maxTrys, retryOn }: Partial<DestinationRetryPolicy> =
+    destination?.retryPolicy ?? {};
+  const scheduleMs = schedule?.map((wait) => durationMs(wait) ?? dayMs) ?? relay.scheduleMs;
+  return { ...relay, scheduleMs, maxTrys, retryOn };
 }
 
 function writtenBefore(

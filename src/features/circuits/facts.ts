@@ -133,7 +133,7 @@ export function evolve(_state: Circuit | undefined, event: CircuitEvent): Circui
 
 /** Commands to a circuit; `at` is when, by the caller's clock. */
 export type CircuitCommand =
-  /** An attempt ended; `late`: after it was given up or resent. `maxTrys` and `timerS` are the tenant's. */
+  /** An attempt ended; `late`: after it was given up or resent. `maxTrys` and `timerS` may be the destination's own. */
   | {
       readonly type: "Record";
       readonly ok: boolean;

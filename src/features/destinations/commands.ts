@@ -17,6 +17,7 @@ import { ownTenant, type Tenant } from "../tenants/facts.ts";
 import { decide, type DestinationCommand } from "./decide.ts";
 import { destinations, isSettableHeader, type AuthType } from "./facts.ts";
 import { noLoad } from "./health.ts";
+import { problemOfRetryPolicy, type DestinationRetryPolicy } from "./policy.ts";
 import type { DestinationView, DestinationQueries } from "./queries.ts";
 
 /** Fields of credentials as a body has them, for any type of authentication; others may be among them. */
@@ -65,6 +66,8 @@ export class DestinationCommands {
     const { aggregates, queries, outbound, ids, clock } = this.#parts;
     checkOutboundUrl("url", input.url, outbound);
     const auth = readAuth(input, outbound);
+    const retryPolicy = input.retryPolicy && readRetries(input.retryPolicy);
+    const circuit = input.circuit && fieldsOf(createDestination.properties.circuit, input.circuit);
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, caller);
     requireRole(caller, "Developer", "register destinations");
@@ -73,7 +76,7 @@ export class DestinationCommands {
     const command: DestinationCommand = {
       type: "RegisterDestination",
       destination: {
-        destinationId, tenantId, ...fieldsOf(createDestination, input),
+        destinationId, tenantId, ...fieldsOf(createDestination, input), retryPolicy, circuit,
         auth: auth ? this.#seal(auth, tenant, destinationId) : null,
         ingestTokenHash: sha256(ingestToken),
       },
@@ -90,13 +93,15 @@ export class DestinationCommands {
     if (input.url !== undefined) checkOutboundUrl("url", input.url, outbound);
     if (input.removeAuth && input.authType !== undefined) refuse("invalid", "removeAuth: excludes an authType");
     const auth = readAuth(input, outbound);
+    const retryPolicy = input.retryPolicy && readRetries(input.retryPolicy);
+    const circuit = input.circuit && fieldsOf(createDestination.properties.circuit, input.circuit);
     await this.#own(caller, id, "change destinations");
     const tenant = await ownTenant(aggregates, caller);
     // Asked before the change: an answer of 503 leaves nothing half-done.
     const load = await queries.load(caller, id);
     const command: DestinationCommand = {
       type: "ChangeDestination",
-      ...fieldsOf(createDestination, input),
+      ...fieldsOf(createDestination, input), retryPolicy, circuit,
       active: input.status && input.status === "active",
       auth: auth ? this.#seal(auth, tenant, id) : input.removeAuth ? null : undefined,
       at: timestampNow(clock),
@@ -164,6 +169,13 @@ function readAuth(
     kept[name] = value;
   }
   return { type: authType, credentials: kept };
+}
+
+/** The policy without fields that it does not have. */
+function readRetries(policy: DestinationRetryPolicy): DestinationRetryPolicy {
+  const problem = problemOfRetryPolicy(policy);
+  if (problem !== null) refuse("invalid", problem);
+  return fieldsOf(createDestination.properties.retryPolicy, policy);
 }
 
 function headerName(field: string, name: string): void {

@@ -9,6 +9,7 @@ import { streams } from "../../kernel/domain/streams.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import type { AggregateType } from "../../kernel/log/aggregates.ts";
 import type { Circuit, CircuitPosition } from "../circuits/facts.ts";
+import { circuitPolicy, retryPolicy, type CircuitPolicy, type DestinationRetryPolicy } from "./policy.ts";
 
 /** How requests are authenticated: a header, a bearer token, an OAuth client-credentials token, or HTTP Basic. */
 export const authTypes = ["ApiKey", "BearerToken", "JwtBearer", "BasicAuth"] as const;
@@ -27,6 +28,8 @@ export const longestTimeoutMs = createDestination.properties.timeoutMs.maximum;
 
 const timeoutMs = integer(1, "How long an attempt may take at most, milliseconds.");
 
+const policy = ["timeoutMs", "retryPolicy", "circuit"] as const;
+
 export const destinationFacts = {
   DestinationRegistered: fact({
     data: {
@@ -35,13 +38,15 @@ export const destinationFacts = {
       auth: nullable(auth),
       ingestTokenHash: text("SHA-256 of the ingest token."),
       timeoutMs: optional(timeoutMs),
+      retryPolicy: optional(retryPolicy),
+      circuit: optional(circuitPolicy),
     },
     meaning: "The destination was registered.",
     words: [
       "created the destination: {url}, {serverRateLimit} at once, {authType} authentication",
       "created the destination: {url}, {serverRateLimit} at once, no authentication",
     ],
-    shown: [...told, "url", "serverRateLimit", "auth", "timeoutMs"],
+    shown: [...told, "url", "serverRateLimit", "auth", ...policy],
     audit: "destination",
     creates: true,
     sets: { status: "Active" },
@@ -69,11 +74,14 @@ export const destinationFacts = {
     setting: "the destination's limit of requests at once",
   }),
   DestinationPolicyChanged: fact({
-    data: { ...ids, timeoutMs: nullable(timeoutMs) },
+    data: {
+      ...ids,
+      timeoutMs: nullable(timeoutMs), retryPolicy: nullable(retryPolicy), circuit: nullable(circuitPolicy),
+    },
     meaning: "The settings for attempts changed: all are given, null for those of the relay or the tenant.",
     words: "changed how it is tried",
-    shown: [...told, "timeoutMs"],
-    changes: ["timeoutMs"],
+    shown: [...told, ...policy],
+    changes: policy,
     audit: "destination",
     setting: "how the destination is tried",
   }),
@@ -139,6 +147,10 @@ export interface DestinationSettings {
   readonly serverRateLimit: number;
   /** How long an attempt may take at most, milliseconds; null: as long as the relay's setting says. */
   readonly timeoutMs: number | null;
+  /** Null: the relay's schedule and the tenant's `maxTrys`. */
+  readonly retryPolicy: DestinationRetryPolicy | null;
+  /** Null: the tenant's settings of circuits. */
+  readonly circuit: CircuitPolicy | null;
 }
 
 /** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */
@@ -159,8 +171,11 @@ export type DestinationState = Destination | undefined;
 /** Folds one fact in. */
 export function evolve(state: DestinationState, event: DestinationEvent): DestinationState {
   if (event.type === "DestinationRegistered") {
-    const { destinationId, at, timeoutMs = null, ...settings } = event.data;
-    return { ...settings, timeoutMs, id: destinationId, active: true, deleted: false, createdAt: at, updatedAt: at };
+    const { destinationId, at, timeoutMs = null, retryPolicy = null, circuit = null, ...settings } = event.data;
+    return {
+      ...settings, timeoutMs, retryPolicy, circuit,
+      id: destinationId, active: true, deleted: false, createdAt: at, updatedAt: at,
+    };
   }
   if (!state) return state;
   const updatedAt = event.data.at;

@@ -83,7 +83,7 @@ export class DestinationQueries {
 }
 
 function viewOf(destination: Destination, circuit: Circuit | undefined, load: Load): DestinationView {
-  const shown = { ...destination, authType: destination.auth?.type ?? null };
+  const shown = { ...destination, authType: destination.auth?.type ?? null, circuitPolicy: destination.circuit };
   return destinationView(shown, availabilityOf(destination, circuit), healthOf(circuit, load));
 }
 
@@ -96,8 +96,8 @@ type Shown = Omit<
 
 /** The API's view of a destination as the read models have it, with its availability and health. */
 export function destinationView(
-  { authType, ...document }: Shown, availability: Availability, health: Health,
+  { authType, circuitPolicy, ...document }: Shown, availability: Availability, health: Health,
 ): DestinationView {
-  const shown = { ...document, ...availability, ...(authType && { authType }), health };
-  return fieldsOf<DestinationView>(destinationSchema, shown);
+  const shown = { ...document, ...availability, circuit: circuitPolicy, ...(authType && { authType }), health };
+  return fieldsOf(destinationSchema, shown as DestinationView);
 }

@@ -40,7 +40,11 @@ export type WebhookCommand =
       readonly answer: ReceiverAnswer | null;
       /** The wait that the receiver asked for by `Retry-After`, milliseconds. */
       readonly retryAfterMs: number | null;
-      readonly policy: RetryPolicy & { readonly maxTrys: number };
+      readonly policy: RetryPolicy & {
+        readonly maxTrys: number;
+        /** The outcomes that are followed by another attempt; undefined: all. */
+        readonly retryOn?: readonly string[] | undefined;
+      };
       readonly destinationDeleted: boolean;
       readonly random: number;
       readonly at: Timestamp;
@@ -186,10 +190,10 @@ function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>
     const cancelled = moved(from, "Cancelled", at);
     return [failed, { type: "EventCancelled", data: { ...cancelled, reason: "destination deleted" } }];
   }
-  const gone = answer?.statusCode === 410;
-  if (gone || state.test || retryCount >= command.policy.maxTrys) {
+  const final = finalReason(state, retryCount, command);
+  if (final !== null) {
     const exhausted = { ...moved(from, "CriticalFailure", at), retryCount };
-    return [failed, { type: "DeliveryExhausted", data: { ...exhausted, reason: gone ? "gone" : "max attempts" } }];
+    return [failed, { type: "DeliveryExhausted", data: { ...exhausted, reason: final } }];
   }
   const isFirstOwn = ownFailures.has(reason) && state.ownFailures === 0;
   const nextAfter = (askedMs: number | null) => nextAttemptAt(command.policy, retryCount, at, command.random, askedMs);
@@ -197,6 +201,25 @@ function fail(state: Webhook, command: Extract<WebhookCommand, { type: "Fail" }>
   const retryAfter = next > nextAfter(null) ? { retryAfterMs: millis(next) - millis(at) } : {};
   const scheduled = { ...moved(from, "WaitingRetry", at), retryCount, nextAttemptAt: next, ...retryAfter };
   return [failed, { type: "RetryScheduled", data: scheduled }];
+}
+
+/** Why no other attempt follows a failed one; null where one does. */
+function finalReason(
+  { test }: Webhook, retryCount: number,
+  { reason, answer, policy: { maxTrys, retryOn } }: Extract<WebhookCommand, { type: "Fail" }>,
+): DataOf<WebhookEvent, "DeliveryExhausted">["reason"] | null {
+  if (answer?.statusCode === 410) return "gone";
+  if (test) return "max attempts";
+  if (retryOn && !isListed(retryOn, reason, answer)) return "not retried";
+  return retryCount >= maxTrys ? "max attempts" : null;
+}
+
+/** Whether a list of outcomes has this one. Failures of the relay itself are always in it. */
+function isListed(retryOn: readonly string[], reason: FailureReason, answer: ReceiverAnswer | null): boolean {
+  if (ownFailures.has(reason)) return true;
+  if (answer === null) return retryOn.includes(reason === "timeout" ? "timeout" : "connection");
+  const status = String(answer.statusCode);
+  return retryOn.includes(status) || retryOn.includes(`${status[0]}xx`);
 }
 
 /** An outcome counts once: while the attempt is open, or after it was given up as lost. */

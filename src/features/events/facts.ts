@@ -198,7 +198,14 @@ export const webhookFacts = {
     audit: false,
   }),
   DeliveryExhausted: fact({
-    data: { ...moved, retryCount: integer(1), reason: oneOf(["max attempts", "gone"]) },
+    data: {
+      ...moved, retryCount: integer(1),
+      reason: oneOf(
+        ["max attempts", "gone", "not retried"],
+        "`not retried`: the destination's retry policy does not list the outcome.",
+      ),
+    },
+    upcasters: [(data) => data],
     meaning: "The event became a CriticalFailure: no further attempt is planned.",
     words: "gave the event up",
     shown: "all",

@@ -122,6 +122,7 @@ const causes: Readonly<Record<CauseCode, (values: Values, author?: string) => st
   "max-attempts": ({ retryCount }) =>
     `${given(retryCount, (count) => counted(count, "attempt"))} failed, the most for this event`.trim(),
   gone: () => "the receiver answered 410 Gone",
+  "not-retried": () => "the destination's retry policy does not list the outcome",
   "lease-lost": ({ attempt }) => `the worker was lost${given(attempt, (number) => ` in attempt ${number}`)}`,
   "not-recorded": () => "the log names no cause",
 };

@@ -10,7 +10,7 @@ import type { TenantEvent } from "../tenants/facts.ts";
 export const causeCodes = [
   "first-attempt", "retry-schedule", "receiver-retry-after", "circuit-open", "probe", "destination-inactive",
   "concurrency-limit", "rate-limit", "ordering", "receiver-pause", "requested", "destination-deleted", "max-attempts",
-  "gone", "lease-lost", "not-recorded",
+  "gone", "not-retried", "lease-lost", "not-recorded",
 ] as const;
 export type CauseCode = (typeof causeCodes)[number];
 

@@ -28,6 +28,8 @@ interface Placed extends Omit<Chapter, "to" | "entries" | "attempt"> {
   attempt?: AttemptOutcome;
 }
 
+const finalCauses = { "max attempts": "max-attempts", gone: "gone", "not retried": "not-retried" } as const;
+
 class Teller {
   readonly #facts: StoryFacts;
   readonly #waits: Waits;
@@ -76,7 +78,7 @@ class Teller {
         return this.#begin(entry, { due: fact.data.nextAttemptAt, reasons: requested });
       case "DeliveryExhausted": {
         const { reason, retryCount } = fact.data;
-        this.#add("exhausted", entry, [cause(reason === "gone" ? "gone" : "max-attempts", entry, { retryCount })]);
+        this.#add("exhausted", entry, [cause(finalCauses[reason], entry, { retryCount })]);
         return;
       }
       case "EventCancelled":

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { durationMs, spelledDuration } from "../../kernel/domain/duration.ts";
 import { mappedIpv4, wordsOf } from "../../kernel/domain/ipv6.ts";
 
 /** An invalid value; the message is one line that names the variable. */
@@ -29,16 +30,13 @@ export class Unparsable extends Error {}
 
 /** A day in milliseconds. */
 export const dayMs = 86_400_000;
-const unitsMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: dayMs };
 
 /** `250ms`, `5s`, `5m`, `2h`, `1d` to milliseconds; bounds in milliseconds. */
 export function duration(bounds: Bounds): Parser<number> {
   return (text) => {
-    const [, digits, unit] = /^(\d{1,15})(ms|s|m|h|d)$/.exec(text)
-      ?? fail(`must be a duration such as 250ms, 5s, 5m, 2h or 1d, not ${quoted(text)}`);
-    const ms = Number(digits) * (unitsMs[unit ?? ""] ?? NaN);
+    const ms = durationMs(text) ?? fail(`must be a duration such as 250ms, 5s, 5m, 2h or 1d, not ${quoted(text)}`);
     if (ms < bounds.min || ms > bounds.max) {
-      fail(`must be from ${spelled(bounds.min)} to ${spelled(bounds.max)}, not ${quoted(text)}`);
+      fail(`must be from ${spelledDuration(bounds.min)} to ${spelledDuration(bounds.max)}, not ${quoted(text)}`);
     }
     return ms;
   };
@@ -169,9 +167,4 @@ export function fail(problem: string): never {
 
 function quoted(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
-}
-
-function spelled(ms: number): string {
-  const [unit, size] = Object.entries(unitsMs).findLast(([, size]) => ms % size === 0) ?? ["ms", 1];
-  return `${ms / size}${unit}`;
 }

@@ -68,7 +68,7 @@ describe("the story of an event on its page", () => {
     await eventReaches(account.owner, id, "CriticalFailure");
     await show(id);
     expect(await said("now").textContent())
-      .to.equal("Not delivered: the receiver answered 500 three times (no), the tenant's maximum.");
+      .to.equal("Not delivered: the receiver answered 500 three times (no), the maximum.");
     expect(await said("now").locator("q").textContent()).to.equal("no");
     expect(await titles())
       .to.deep.equal(["Accepted", "Attempt 1", "Waited", "Attempt 2", "Waited", "Attempt 3", "Failed"]);

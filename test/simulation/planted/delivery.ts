@@ -150,8 +150,8 @@ export const delivery: readonly PlantedBug[] = [
     name: "a request goes to the root of its host",
     breaks: "a request goes where the claim says",
     file: client,
-    from: "const { url } = delivery.destination;",
-    to: "const url = new URL(\"/\", delivery.destination.url).href;",
+    from: "const { url, timeoutMs: own } = delivery.destination;",
+    to: "const { url: whole, timeoutMs: own } = delivery.destination; const url = new URL(\"/\", whole).href;",
   },
   {
     name: "a signer is remembered for all",
@@ -354,16 +354,17 @@ export const delivery: readonly PlantedBug[] = [
     name: "a probe goes while its claim is under way",
     breaks: "a probe is claimed first",
     file: dispatcher,
-    from: "const probe = await this.#probes.claim(circuit, work.eventId);\n    if (!probe) return \"nothing to do\";",
+    from: `const probe = await this.#probes.claim(circuit, work.eventId, leaseMs);
+    if (!probe) return "nothing to do";`,
     to: `const probe = { eventId: work.eventId, leaseUntil: "" };
-    void this.#probes.claim(circuit, work.eventId).catch(() => undefined);`,
+    void this.#probes.claim(circuit, work.eventId, leaseMs).catch(() => undefined);`,
   },
   {
     name: "a standing probe's lease is over at once",
     breaks: "one probe at a time",
     file: probes,
-    from: "return clock.monotonic() - seen.since < claims.leaseMs;",
-    to: "return clock.monotonic() - seen.since < claims.leaseMs / 100;",
+    from: "return clock.monotonic() - seen.since < leaseMs;",
+    to: "return clock.monotonic() - seen.since < leaseMs / 100;",
     weather: { processes: 3, rebalanceEveryMs: 1_000, moody: 1, moodEveryMs: 1_500 },
   },
   {

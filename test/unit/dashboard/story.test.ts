@@ -172,7 +172,7 @@ describe("the words of stories", () => {
     const exhausted = chapter("exhausted", { because: [cause("max-attempts", { retryCount: 4 })] });
     const given = told({ event: event({ status: "CriticalFailure" }), chapters: [exhausted] });
     expect(text(sentence(given, "now")))
-      .to.equal("Not delivered: 4 attempts failed, the tenant's maximum.");
+      .to.equal("Not delivered: 4 attempts failed, the maximum.");
     expect(text(sentence(given, "then"))).to.match(/^Had not been delivered: /);
     const test = told({ ...given, event: event({ status: "CriticalFailure", test: true }) });
     expect(text(sentence(test, "now"))).to.match(/a test event is not retried\.$/);
@@ -195,11 +195,11 @@ describe("the words of stories", () => {
       return text(sentence(told({ event: failed, attempts, chapters: [...chapters, exhausted], said }), "now"));
     };
     expect(ended([attempt(1, 404), attempt(2, 404)], "It moved"))
-      .to.equal("Not delivered: the receiver answered 404 twice (“It moved”), the tenant's maximum.");
+      .to.equal("Not delivered: the receiver answered 404 twice (“It moved”), the maximum.");
     expect(ended([attempt(1, 404), attempt(2, 500)]))
-      .to.equal("Not delivered: 2 attempts failed, the last was answered 500, the tenant's maximum.");
+      .to.equal("Not delivered: 2 attempts failed, the last was answered 500, the maximum.");
     expect(ended([attempt(1, null, "no connection"), attempt(2, null, "no connection")]))
-      .to.equal("Not delivered: 2 attempts failed (no connection), the tenant's maximum.");
+      .to.equal("Not delivered: 2 attempts failed (no connection), the maximum.");
     const [first] = attemptsOf([attempt(1, 503)]);
     const retrying = told({ event: event({ status: "WaitingRetry", currentRetryCount: 1 }), attempts: [first!] });
     expect(text(sentence({ ...retrying, said: "later" }, "now"))).to.match(/^The receiver answered 503 \(“later”\)\. W/);

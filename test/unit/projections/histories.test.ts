@@ -110,8 +110,8 @@ function expected(history: History): Record<string, Document[]> {
         updatedAt,
       })),
     ),
-    destinations: destinations.map(({ auth, deleted: _deleted, ingestTokenHash: _hash, ...rest }) => ({
-      ...rest, authType: auth?.type ?? null, ...circuitOf(history, rest.id),
+    destinations: destinations.map(({ auth, deleted: _deleted, ingestTokenHash: _hash, circuit, ...rest }) => ({
+      ...rest, authType: auth?.type ?? null, circuitPolicy: circuit, ...circuitOf(history, rest.id),
       lastSuccessAt: lastOf(history, rest.id, "DeliverySucceeded"),
       lastFailureAt: lastOf(history, rest.id, "DeliveryFailed"),
     })),

@@ -46,9 +46,10 @@ const words: Readonly<Record<Schemas["CauseCode"], (cause: Cause, context: Cause
   "max-attempts": ({ entry, values: { retryCount } }, { test = false }) => {
     const failed = linked(retryCount === undefined ? "the attempts failed" : `${
       counted(retryCount, "attempt")} failed`, entry);
-    return [failed, test ? ", and a test event is not retried" : ", the tenant's maximum"];
+    return [failed, test ? ", and a test event is not retried" : ", the maximum"];
   },
   gone: ({ entry }) => [linked("the receiver answered 410 Gone", entry)],
+  "not-retried": ({ entry }) => ["the destination's ", linked("retry policy", entry), " does not list the outcome"],
   "lease-lost": ({ entry, values: { attempt } }) =>
     [linked("the worker was lost", entry), attempt === undefined ? "" : ` in attempt ${attempt}`],
   "not-recorded": () => unknown,

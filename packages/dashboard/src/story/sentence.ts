@@ -95,6 +95,12 @@ function failedOf({ attempts, event: { currentRetryCount } }: Told): readonly At
   return currentRetryCount === 0 ? [] : failed.slice(-currentRetryCount);
 }
 
+const finalWords: Partial<Record<Schemas["CauseCode"], string>> = {
+  "max-attempts": ", the maximum",
+  gone: ", which ends it",
+  "not-retried": ", which the destination's retry policy does not list",
+};
+
 function notDelivered(told: Told, tense: Tense): Words {
   const begin = `${tense === "now" ? "Not delivered" : "Had not been delivered"}: `;
   const causes = told.chapters.findLast(({ kind }) => kind === "exhausted")?.because ?? [];
@@ -102,11 +108,10 @@ function notDelivered(told: Told, tense: Tense): Words {
   const failed = failedOf(told);
   const context = contextOf(told);
   const because = causes.map((cause): Words => {
-    const isKnown = failed.length > 0 && (cause.code === "max-attempts" || cause.code === "gone");
-    if (!isKnown) return causeWords(cause, context);
+    const ends = finalWords[cause.code];
+    if (failed.length === 0 || ends === undefined) return causeWords(cause, context);
     const failures = failureWords(failed, { tense, entry: cause.entry, said: told.said });
-    return cause.code === "gone" ? [...failures, ", which ends it"]
-      : [...failures, told.event.test ? ", and a test event is not retried" : ", the tenant's maximum"];
+    return [...failures, told.event.test && cause.code === "max-attempts" ? ", and a test event is not retried" : ends];
   });
   return [begin, ...joined(because, "; "), "."];
 }

@@ -4,7 +4,7 @@ import { Outcomes } from "../../../../src/delivery/requests/recording.ts";
 import { type CircuitEvent, circuits } from "../../../../src/features/circuits/facts.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";
-import { timestamp } from "../../../../src/kernel/domain/time.ts";
+import { millis, timestamp } from "../../../../src/kernel/domain/time.ts";
 import { LogUnavailable, type RecordedEvent } from "../../../../src/kernel/ports/event-store.ts";
 import { createTenant, openIngest } from "../../../support/accounts.ts";
 import { tellCircuit } from "../../../support/circuits.ts";
@@ -48,6 +48,42 @@ describe("outcomes", () => {
     const facts = (await relay.store.readStream(streams.circuit(destinationId))) as readonly RecordedEvent[];
     const eventIds = facts.map(({ data }) => (data as CircuitEvent["data"]).eventId);
     expect(eventIds).to.deep.equal([failed.state.id, succeeded.state.id]);
+  });
+
+  it("follow the policies of their destination, as they are now, before those of relay and tenant", async () => {
+    const { world, url } = relay.api;
+    const { tenantId, owner } = await createTenant(url, { maxTrys: 2, circuitBreakerTimer: 300 });
+    const target = await openIngest(owner.client, tenantId);
+    const outcomes = new Outcomes({ ...world, retry: { scheduleMs: [1_000], jitter: 0 } });
+    const fail = async () => {
+      const eventId = await relay.accept(target);
+      await relay.deliveries.start(eventId);
+      const { state, revision } = await loadWebhook(relay.store, eventId);
+      await outcomes.recording({ known: { state: state!, revision }, attempt: 1, outcome: refusal, origin }).finish();
+      const last = (await loadWebhook(relay.store, eventId)).facts.at(-1)!;
+      return last.type === "RetryScheduled" ? millis(last.data.nextAttemptAt) - millis(last.data.at) : last.type;
+    };
+    const set = (fields: object) => owner.client.patch(`/api/v1/destinations/${target.destinationId}`, fields);
+    const circuit = async () => {
+      const stream = streams.circuit(target.destinationId);
+      const [newest] = (await relay.store.readStream(stream, { backwards: true, limit: 1 })) as RecordedEvent[];
+      const { position, failures, openUntil, at } = newest!.data as CircuitEvent["data"];
+      return [position, failures, openUntil && millis(openUntil) - millis(at)];
+    };
+    await set({
+      retryPolicy: { schedule: ["7s", "1h"], maxTrys: 5, retryOn: ["connection"] }, circuit: { failures: 3, timer: 60 },
+    });
+    expect(await fail()).to.equal(7_000);
+    await set({ retryPolicy: { schedule: ["7s"], maxTrys: 1 } });
+    expect(await fail()).to.equal("DeliveryExhausted");
+    expect(await circuit()).to.deep.equal(["Closed", 2, null]);
+    await set({ retryPolicy: { schedule: ["7s"], maxTrys: 5, retryOn: ["429"] } });
+    expect(await fail()).to.equal("DeliveryExhausted");
+    expect(await circuit()).to.deep.equal(["Open", 3, 60_000]);
+    await set({ status: "active", retryPolicy: null, circuit: null });
+    expect(await fail()).to.equal(1_000);
+    await fail();
+    expect(await circuit()).to.deep.equal(["Open", 2, 300_000]);
   });
 
   for (const [outcome, position] of [[success, "Closed"], [refusal, "Open"]] as const) {

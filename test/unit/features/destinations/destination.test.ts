@@ -38,6 +38,8 @@ describe("destination", () => {
       deleted: false,
       auth: null,
       timeoutMs: null,
+      retryPolicy: null,
+      circuit: null,
       ingestTokenHash: "t1",
       createdAt: at,
       updatedAt: at,
@@ -58,7 +60,9 @@ describe("destination", () => {
       ],
       [
         { timeoutMs: 30_000 },
-        { type: "DestinationPolicyChanged", data: { ...ids, timeoutMs: 30_000 } },
+        {
+          type: "DestinationPolicyChanged", data: { ...ids, timeoutMs: 30_000, retryPolicy: null, circuit: null },
+        },
         { timeoutMs: 30_000 },
       ],
       [{ auth }, { type: "DestinationAuthConfigured", data: { ...ids, auth } }, { auth }],

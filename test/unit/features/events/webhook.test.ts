@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { decide } from "../../../../src/features/events/decide.ts";
 import { eventStatuses, type WebhookEvent } from "../../../../src/features/events/facts.ts";
-import { failureReasons } from "../../../../src/kernel/domain/failure-reason.ts";
+import { failureReasons, type FailureReason } from "../../../../src/kernel/domain/failure-reason.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import {
   accepted, answer, cancel, claim, exchange, exhausted, fail, failure, given, histories, id, lived, livedFrom, moved,
@@ -224,6 +224,27 @@ describe("webhook event", () => {
       given(third)
         .when(fail(3, 401, { policy: { ...policy, maxTrys: 1 } }))
         .givesTypes("DeliveryFailed", "DeliveryExhausted");
+    });
+
+    it("is the last one at once if the retry policy does not list its outcome", () => {
+      const none = (reason: FailureReason) => ({ reason, answer: null });
+      const status = (statusCode: number) => ({ reason: "status", answer: answer(statusCode) } as const);
+      const rows: readonly (readonly [readonly string[] | undefined, Parameters<typeof fail>[2], boolean])[] = [
+        [undefined, status(404), true], [[], status(404), false], [["404"], status(404), true],
+        [["4xx"], status(404), true], [["5xx", "405"], status(404), false], [["3xx"], status(302), true],
+        [["3xx"], status(199), false], [["199"], status(199), true], [["999"], status(999), true],
+        [["timeout"], none("timeout"), true], [["connection"], none("timeout"), false],
+        ...(["connection", "tls", "address refused", "token"] as const).flatMap((reason) => [
+          [["connection"], none(reason), true] as const, [["timeout", "5xx"], none(reason), false] as const,
+        ]),
+        [[], unknown, true], [[], none("not sent"), true],
+      ];
+      for (const [retryOn, outcome, isRetried] of rows) {
+        const [failed, next] = decide(stateOf(processing), fail(1, 1, { ...outcome, policy: { ...policy, retryOn } }));
+        expect(failed?.type).to.equal("DeliveryFailed");
+        if (isRetried) expect(next?.type).to.equal("RetryScheduled");
+        else expect(next?.data).to.deep.include({ to: "CriticalFailure", retryCount: 1, reason: "not retried" });
+      }
     });
 
     it("is the last one at once when the receiver answers 410", () => {

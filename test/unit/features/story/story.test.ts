@@ -28,6 +28,7 @@ interface Failure {
   readonly statusCode: number;
   readonly retryAfterMs: number | null;
   readonly maxTrys: number;
+  readonly retryOn?: readonly string[];
   readonly deleted: boolean;
   readonly lost: boolean;
 }
@@ -90,11 +91,12 @@ class Log {
   }
 
   fail(how: Partial<Failure> = {}): this {
-    const { statusCode, retryAfterMs, maxTrys, deleted, lost } = { ...failure, ...how };
+    const { statusCode, retryAfterMs, maxTrys, retryOn, deleted, lost } = { ...failure, ...how };
     return this.event({
       type: "Fail", attempt: this.#newest, durationMs: 9, reason: lost ? "outcome unknown" : "status", error: "failed",
       requestHeaders: {}, answer: lost ? null : answer(statusCode), retryAfterMs,
-      policy: { scheduleMs: [10_000], jitter: 0, maxTrys }, destinationDeleted: deleted, random: 0, at: this.at,
+      policy: { scheduleMs: [10_000], jitter: 0, maxTrys, retryOn }, destinationDeleted: deleted, random: 0,
+      at: this.at,
     });
   }
 
@@ -198,6 +200,13 @@ describe("the story of an event", () => {
   it("is given up at once when its receiver is gone", () => {
     log.accept().claim().fail({ statusCode: 410 });
     expect(chapters().at(-1)).to.deep.equal(["exhausted", [0, 0], ["DeliveryExhausted"], ["gone DeliveryExhausted"]]);
+  });
+
+  it("is given up at once by an outcome that the retry policy does not list", () => {
+    log.accept().claim().fail({ statusCode: 404, retryOn: ["5xx"] });
+    expect(chapters().at(-1)).to.deep.equal(
+      ["exhausted", [0, 0], ["DeliveryExhausted"], ["not-retried DeliveryExhausted"]],
+    );
   });
 
   it("waits for its circuit, and is the probe of it", () => {
