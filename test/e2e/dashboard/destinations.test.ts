@@ -132,6 +132,23 @@ describe("the dashboard's destinations", () => {
     await delivery.getByRole("alert").filter({ hasText: "timeoutMs" }).waitFor();
     await saved("Delivery", { "Timeout, ms": "2500" }, { timeoutMs: 2_500 });
     await saved("Delivery", { "Timeout, ms": "" }, { timeoutMs: null });
+
+    const retries = page.getByRole("region", { name: "Retries and circuit" });
+    await retries.getByLabel("Retry policy").selectOption("own");
+    await retries.getByLabel("Waits after failures").fill("5s, often");
+    await retries.getByLabel("Tries").fill("3");
+    await retries.getByRole("button", { name: "Save" }).click();
+    await retries.getByRole("alert").filter({ hasText: "retryPolicy.schedule" }).waitFor();
+    expect(await retries.getByLabel("Waits after failures").getAttribute("aria-invalid")).to.equal("true");
+    await saved("Retries and circuit", { "Waits after failures": "5s, 2m", "Retried outcomes": "429, 5xx" }, {
+      retryPolicy: { schedule: ["5s", "2m"], maxTrys: 3, retryOn: ["429", "5xx"] }, circuit: null,
+    });
+    await retries.getByLabel("Circuit", { exact: true }).selectOption("own");
+    await saved("Retries and circuit", { "Failures that open it": "7", "Circuit timer, seconds": "60" }, {
+      circuit: { failures: 7, timer: 60 },
+    });
+    await retries.getByLabel("Retry policy").selectOption("");
+    await saved("Retries and circuit", {}, { retryPolicy: null, circuit: { failures: 7, timer: 60 } });
   });
 
   it("keep typed text while a colleague changes the rest, say who, and ask before it is lost", async () => {

@@ -46,7 +46,12 @@ const settingNames: Readonly<Record<string, string>> = {
   url: "URL", serverRateLimit: "Concurrent requests", authType: "Authentication", auth: "Credentials",
   destinationId: "Destination", maxTrys: "Tries", circuitBreakerTimer: "Circuit timer, seconds",
   retentionDays: "Retention, days", webhookSecretFingerprint: "Fingerprint", last4: "Last four", expiresAt: "Ends",
-  toDestinationId: "To destination",
+  toDestinationId: "To destination", timeoutMs: "Timeout, ms",
+};
+
+/** The names of parts of settings, where their values alone say too little. */
+const partNames: Readonly<Record<string, string>> = {
+  schedule: "waits", maxTrys: "tries", retryOn: "retried outcomes", failures: "failures", timer: "seconds",
 };
 
 /** The name of a setting for people. */
@@ -65,7 +70,15 @@ function lineOf(value: unknown): string | null {
   if (value === null || value === undefined) return null;
   if (Array.isArray(value)) return value.length === 0 ? null : value.map(lineOf).join(", ");
   if (typeof value !== "object") return typeof value === "string" ? value : JSON.stringify(value);
-  return Object.entries(value).filter(([name]) => name !== "language").map(([, part]) => lineOf(part)).join(" ");
+  return Object.entries(value).filter(([name]) => name !== "language").map(([name, part]) => {
+    const named = partNames[name];
+    return named === undefined ? lineOf(part) : `${named} ${lineOf(part) ?? "none"}`;
+  }).join(" ");
+}
+
+/** The values as lines of text. */
+export function linesOf(values: Readonly<Record<string, unknown>>): Values {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, lineOf(value)]));
 }
 
 /** The subject of an entry, as the audit has it. */

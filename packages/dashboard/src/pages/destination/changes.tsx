@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { authTitle } from "../../parts/auth-fields.tsx";
-import { changesIn, changesOf, settingName, type Values } from "../../parts/changes.ts";
+import { changesIn, changesOf, linesOf, settingName, type Values } from "../../parts/changes.ts";
 import { Diff } from "../../parts/diff.tsx";
 import { FactLine } from "../../parts/fact-line.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
@@ -104,7 +104,7 @@ function Then({ id, at }: { readonly id: string; readonly at: string }): ReactNo
       {(was) => (
         <>
           <dl className={styles.settingsThen}>
-            {Object.entries(settingsOf(was)).map(([field, value]) => (
+            {Object.entries(settingsOf(was)).filter(([, value]) => value !== null).map(([field, value]) => (
               <div key={field}><dt>{settingName(field)}</dt><dd>{value}</dd></div>
             ))}
           </dl>
@@ -122,8 +122,9 @@ function Then({ id, at }: { readonly id: string; readonly at: string }): ReactNo
   );
 }
 
-function settingsOf({ url, serverRateLimit, authType, status }: Schemas["Destination"]): Values {
-  return { url, serverRateLimit, authType: authTitle(authType), status };
+function settingsOf(destination: Schemas["Destination"]): Values {
+  const { url, authType, status, timeoutMs, serverRateLimit, retryPolicy, circuit } = destination;
+  return linesOf({ url, status, authType: authTitle(authType), timeoutMs, serverRateLimit, retryPolicy, circuit });
 }
 
 /** The place of the last change at or before a time or a position, which sort as text; -1 before the first. */

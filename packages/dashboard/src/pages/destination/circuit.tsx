@@ -58,7 +58,7 @@ function Cause({ fact: { data } }: { readonly fact: CircuitFact }): ReactNode {
   );
 }
 
-function Position({ destination: { id, status, suspendedUntil, health: { circuit } }, newest }: {
+function Position({ destination: { id, status, suspendedUntil, circuit, health }, newest }: {
   readonly destination: Schemas["Destination"]; readonly newest: CircuitFact | undefined;
 }): ReactNode {
   const { tenant: { id: tenantId } } = useMe();
@@ -69,8 +69,9 @@ function Position({ destination: { id, status, suspendedUntil, health: { circuit
     queryKey: ["getTenant", { id: tenantId }],
     queryFn: () => relay.getTenant({ id: tenantId }),
   });
-  const most = tenant.data?.maxTrys;
-  const timer = tenant.data?.circuitBreakerTimer;
+  const most = circuit?.failures ?? tenant.data?.maxTrys;
+  const timer = circuit?.timer ?? tenant.data?.circuitBreakerTimer;
+  const { failures, position } = health.circuit;
   const pausedUntil = pauseIn(newest);
   const closeIt = () => {
     update({ status: "active" }).then(() => setProblem(""), (error: unknown) => setProblem(textOf(error)));
@@ -95,8 +96,8 @@ function Position({ destination: { id, status, suspendedUntil, health: { circuit
   return (
     <div className={shared.state}>
       <p>
-        <strong>{positionText(circuit.position, status)}.</strong>
-        {" "}{circuit.failures} failed {circuit.failures === 1 ? "attempt" : "attempts"} in a row
+        <strong>{positionText(position, status)}.</strong>
+        {" "}{failures} failed {failures === 1 ? "attempt" : "attempts"} in a row
         {most !== undefined && <>; {most} would open it</>}.
       </p>
       {pausedUntil !== undefined && <p>The receiver asked for a pause until <Moment at={pausedUntil} />.</p>}

@@ -22,6 +22,16 @@ function valuesIn<Name extends string, Value>(
   return Object.fromEntries(given) as Optional<Name, Value>;
 }
 
+/** Whether a setting, or a part of it such as `circuit.timer`, was changed. */
+export function changesPart(changed: Fields, name: string): boolean {
+  return Object.keys(changed).some((field) => field === name || field.startsWith(`${name}.`));
+}
+
+/** The parts of a text that commas or spaces separate. */
+export function listOf(text = ""): string[] {
+  return text.split(/[\s,]+/).filter((part) => part !== "");
+}
+
 /** The text of a field for an optional setting. */
 export function textOf(value: string | number | null): string {
   return value === null ? "" : String(value);

@@ -82,7 +82,7 @@ export function SettingsList({ settings }: {
 }): ReactNode {
   return (
     <dl className={styles.settingsThen}>
-      {settings.filter(([, value]) => value !== null).map(([name, value]) => (
+      {settings.filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => (
         <div key={name}><dt>{name}</dt><dd>{value}</dd></div>
       ))}
     </dl>

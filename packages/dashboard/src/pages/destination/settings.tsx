@@ -4,6 +4,7 @@ import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { DeliverySettings } from "./delivery-settings.tsx";
 import styles from "./destination.module.css";
+import { RetrySettings } from "./retry-settings.tsx";
 
 /** The settings of a destination, in groups that are saved one by one. */
 export function Settings({ destination }: { readonly destination: Schemas["Destination"] }): ReactNode {
@@ -11,6 +12,7 @@ export function Settings({ destination }: { readonly destination: Schemas["Desti
   return (
     <section aria-label="Settings" className={styles.destinationSettings}>
       <DeliverySettings destination={destination} />
+      <RetrySettings destination={destination} />
       <p className={shared.small}>Created <Moment at={createdAt} />, changed last <Moment at={updatedAt} />.</p>
     </section>
   );
