@@ -6,6 +6,7 @@ import { useMay, useMe } from "../../app/session.ts";
 import { Confirm, Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { Listed, usePages } from "../../parts/listed.tsx";
+import { Menu } from "../../parts/menu.tsx";
 import { atLeast, codeOf, isRole, RoleOptions, rolesFor } from "../../parts/roles.tsx";
 import { Empty, NoRight } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
@@ -61,13 +62,21 @@ function Acts({ user, ask }: { readonly user: User; readonly ask: (act: Act) => 
   const name = nameOf(user);
   const turn = turnOf(user);
   return (
-    <>
-      <button type="button" aria-label={`Change role of ${name}…`} onClick={() => ask("role")}>Change role…</button>
-      <button type="button" aria-label={`${turn} ${name}…`} onClick={() => ask("switch")}>{turn}…</button>
-      <button type="button" className={shared.danger} aria-label={`Delete ${name}…`} onClick={() => ask("delete")}>
-        Delete…
-      </button>
-    </>
+    <Menu title={<>Change<span className={shared.hiddenText}> {name}</span></>} name={`Changes of ${name}`}>
+      {(close) => {
+        const choose = (act: Act) => () => {
+          close();
+          ask(act);
+        };
+        return (
+          <>
+            <button type="button" onClick={choose("role")}>Change role…</button>
+            <button type="button" onClick={choose("switch")}>{turn}…</button>
+            <button type="button" className={shared.danger} onClick={choose("delete")}>Delete…</button>
+          </>
+        );
+      }}
+    </Menu>
   );
 }
 
