@@ -43,8 +43,8 @@ export const destinationFacts = {
     },
     meaning: "The destination was registered.",
     words: [
-      "created the destination: {url}, {serverRateLimit} at once, {authType} authentication",
-      "created the destination: {url}, {serverRateLimit} at once, no authentication",
+      "created the destination: {url}, concurrent requests up to {serverRateLimit}, {authType} authentication",
+      "created the destination: {url}, concurrent requests up to {serverRateLimit}, no authentication",
     ],
     shown: [...told, "url", "serverRateLimit", "auth", ...policy],
     audit: "destination",
@@ -67,11 +67,11 @@ export const destinationFacts = {
   DestinationRateLimitChanged: fact({
     data: { ...ids, serverRateLimit: integer(1) },
     meaning: "The limit of concurrent requests changed.",
-    words: "set the most requests at once to {serverRateLimit}",
+    words: "set the limit of concurrent requests to {serverRateLimit}",
     shown: [...told, "serverRateLimit"],
     changes: ["serverRateLimit"],
     audit: "destination",
-    setting: "the destination's limit of requests at once",
+    setting: "the destination's limit of concurrent requests",
   }),
   DestinationPolicyChanged: fact({
     data: {

@@ -98,7 +98,7 @@ describe("the dashboard's destinations", () => {
     await form.getByRole("button", { name: "Save" }).click();
     await form.getByText("Saved.").waitFor();
     await page.getByRole("button", { name: "Changes" }).click();
-    const change = page.getByRole("listitem").filter({ hasText: "set the most requests at once to 9" });
+    const change = page.getByRole("listitem").filter({ hasText: "set the limit of concurrent requests to 9" });
     await change.getByText(account.email).waitFor();
     expect(await change.locator("del").textContent()).to.equal("5");
     expect(await change.locator("ins").textContent()).to.equal("9");
@@ -162,7 +162,7 @@ describe("the dashboard's destinations", () => {
     await colleague.client.api.updateDestination(
       { id }, { serverRateLimit: 7, authType: "BearerToken", credentials: { token: "t" } });
     await page.clock.fastForward(6_000);
-    await form.getByText(`${colleague.email} set the most requests at once to 7`).waitFor();
+    await form.getByText(`${colleague.email} set the limit of concurrent requests to 7`).waitFor();
     expect(await url.inputValue()).to.equal(stage.receiver.url("/typed/two"));
     expect(await form.getByLabel("Concurrent requests").inputValue()).to.equal("7");
     expect(await form.getByLabel("Authentication").inputValue()).to.equal("BearerToken");
