@@ -61,17 +61,18 @@ export interface Targets {
   readonly destinations: readonly Named[];
   /** The senders by their names; none where the caller may not list them. */
   readonly senders: readonly Named[];
-  /** The name of a destination or sender; its id where it is deleted, or may not be read. */
+  /** The name of a destination or sender; its id where it is deleted, or may not be read; `…` while it is read. */
   readonly nameOf: (id: string) => string;
 }
 
 /** The destinations and senders of the tenant. */
 export function useTargets(): Targets {
-  const { data: destinations = none } = useQuery(destinationNames);
-  const { data: senders = none } = useQuery(senderNames);
+  const { data: destinations = none, isLoading: destinationsLoad } = useQuery(destinationNames);
+  const { data: senders = none, isLoading: sendersLoad } = useQuery(senderNames);
+  const isLoading = destinationsLoad || sendersLoad;
   const names = useMemo(
     () => new Map([...destinations, ...senders].map(({ id, name }) => [id, name])), [destinations, senders]);
-  return { destinations, senders, nameOf: (id) => names.get(id) ?? id };
+  return { destinations, senders, nameOf: (id) => names.get(id) ?? (isLoading ? "…" : id) };
 }
 
 /**
@@ -94,12 +95,12 @@ export function TargetOptions({ targets, any, chosen }: {
 /** A link to a destination: its URL, or its id where it was deleted or may not be read. */
 export function DestinationLink({ id, at }: { readonly id: string; readonly at?: string | undefined }): ReactNode {
   const mayList = useMay()("listDestinations");
-  const { data } = useQuery(destinationNames);
+  const { data, isLoading } = useQuery(destinationNames);
   const url = data?.find((destination) => destination.id === id)?.name;
   if (!mayList) return <code>{id}</code>;
   return (
     <Link to="/destinations/$id" params={{ id }} search={at === undefined ? {} : { at }} aria-label={url ?? id}>
-      {url === undefined ? <code>{id}</code> : <MiddleCut text={url} />}
+      {url === undefined ? isLoading ? "…" : <code>{id}</code> : <MiddleCut text={url} />}
     </Link>
   );
 }

@@ -4,6 +4,7 @@ import {
   useEffect, useId, useMemo, useRef, useState, type KeyboardEvent, type MouseEvent, type ReactNode,
 } from "react";
 import { pagesPath, relay } from "../../api/relay.ts";
+import { useMay } from "../../app/session.ts";
 import { MiddleCut } from "../../parts/copy.tsx";
 import { Icon, icons } from "../../parts/icon.tsx";
 import { useKeys } from "../../parts/keys.tsx";
@@ -16,7 +17,7 @@ import { valueAt } from "./columns.ts";
 import styles from "./events.module.css";
 import type { Item } from "./filters.ts";
 import type { Place } from "./places.ts";
-import { RowActs, type RowAct } from "./row-acts.tsx";
+import { againOf, RowActs, type RowAct } from "./row-acts.tsx";
 import type { Selection } from "./selection.ts";
 
 /** Heights of a row, px: in one line; in two on narrow screens, in three with columns from the payload. */
@@ -60,6 +61,7 @@ export function EventList({
   readonly scrolled?: (isTop: boolean) => void;
 }): ReactNode {
   const box = useRef<HTMLDivElement>(null);
+  const may = useMay();
   const prefix = useId();
   const isNarrow = useMatch(narrow);
   const [active, setActive] = useState(place.active);
@@ -91,9 +93,15 @@ export function EventList({
     const item = at(next);
     if (opened !== undefined && item && !extend) follow.current = setTimeout(() => open(item.id), panelMs);
   };
+  const activeItem = at(active);
+  const fitting = activeItem && !activeItem.test && selection.ids.length === 0 ? againOf(activeItem.status) : undefined;
+  const again = fitting !== undefined && may(fitting) ? fitting : undefined;
   useKeys({
     j: { does: "Move to the next event", run: () => move(active + 1) },
     k: { does: "Move to the event before", run: () => move(active - 1) },
+    ...activeItem && again !== undefined && {
+      r: { does: "Send the active event again", run: () => act(again, activeItem) },
+    },
   });
   const onKeyDown = (event: KeyboardEvent) => {
     const item = at(active);
