@@ -51,6 +51,9 @@ describe("the dashboard's overview, operations and settings", () => {
     expect(await totals.getByRole("link", { name: /Failed/ }).textContent()).to.match(/^1/);
     const traffic = page.getByRole("region", { name: "Traffic of 24 hours" });
     await traffic.locator("dl > div", { hasText: "Accepted events" }).getByText("2", { exact: true }).waitFor();
+    const byDestination = traffic.getByRole("table", { name: "By destination" });
+    await byDestination.getByRole("row", { name: /\/bad.* 0 %/ }).waitFor();
+    await byDestination.getByRole("row", { name: /\/good.* 100 %/ }).waitFor();
     await traffic.getByText("The same as a table").click();
     await traffic.getByRole("row").nth(1).waitFor();
   });

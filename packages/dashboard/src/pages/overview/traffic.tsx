@@ -3,6 +3,8 @@ import { useNavigate } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
+import { Sparkline } from "../../parts/chart.tsx";
+import { DestinationLink } from "../../parts/names.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";
@@ -12,6 +14,9 @@ import { failedOf, figuresOf, successText } from "../destination/figures.ts";
 import styles from "./overview.module.css";
 
 type Point = Schemas["StatisticsPoint"];
+
+/** The most destinations that are listed. */
+const shownAtMost = 8;
 
 /** The attempts of the last 24 hours: their figures, as bars and as a table. */
 export function Traffic({ everyMs }: { readonly everyMs: number }): ReactNode {
@@ -26,7 +31,48 @@ export function Traffic({ everyMs }: { readonly everyMs: number }): ReactNode {
       <Answered query={query}>
         {({ series: [all] }) => all && <><Summary total={all.total} /><Attempts points={all.points} /></>}
       </Answered>
+      <ByDestination everyMs={everyMs} />
     </section>
+  );
+}
+
+/** The destinations with the most attempts of the last 24 hours. */
+function ByDestination({ everyMs }: { readonly everyMs: number }): ReactNode {
+  const { data } = useQuery({
+    queryKey: ["getStatistics", { GroupBy: "destination" }],
+    queryFn: () => relay.getStatistics({ GroupBy: "destination" }),
+    refetchInterval: everyMs,
+  });
+  const busiest = (data?.series ?? []).map(({ destinationUrlId, points, total }) =>
+    ({ id: destinationUrlId ?? "", points, figures: figuresOf(total) }))
+    .filter(({ figures }) => figures.attempts > 0)
+    .sort(({ figures: one }, { figures: other }) => other.attempts - one.attempts)
+    .slice(0, shownAtMost);
+  if (busiest.length === 0) return null;
+  return (
+    <Table
+      stacked rows={busiest} keyOf={({ id }) => id} caption={<h3>By destination</h3>}
+      columns={[
+        { head: "Destination", kind: "main", cell: ({ id }) => <DestinationLink id={id} /> },
+        {
+          head: "Attempts over time", cell: ({ points, figures: { attempts, failed } }) => (
+            <Sparkline
+              good={points.map((point) => point.attempts - failedOf(point))} bad={points.map(failedOf)}
+              label={`${attempts} attempts in 24 hours, ${failed} failed`}
+            />
+          ),
+        },
+        {
+          head: "Attempts", label: "Attempts", kind: "number",
+          cell: ({ figures: { attempts } }) => attempts.toLocaleString("en"),
+        },
+        { head: "Success", label: "Success", kind: "number", cell: ({ figures }) => successText(figures) },
+        {
+          head: "p95", label: "p95", kind: "number",
+          cell: ({ figures: { p95 } }) => p95 === null ? "–" : durationText(p95),
+        },
+      ]}
+    />
   );
 }
 
