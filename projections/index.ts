@@ -13,6 +13,7 @@ import type { Projection, Recording } from "./projection.ts";
 import { purgesProjection, retentionProjection } from "./purges/purges.ts";
 import { quarantine } from "./quarantine/quarantine.ts";
 import { replaysProjection } from "./replays/replays.ts";
+import { secretEndsProjection } from "./secrets/secret-ends.ts";
 import { sendersProjection } from "./senders/senders.ts";
 import { serviceAccountsProjection } from "./service-accounts/service-accounts.ts";
 import { eventTypesProjection, statisticsProjection } from "./statistics/statistics.ts";
@@ -44,6 +45,7 @@ const projections: readonly Projection[] = [
   momentsProjection,
   incidentsProjection,
   viewsProjection,
+  secretEndsProjection,
 ];
 
 /** The collections of all read models. */

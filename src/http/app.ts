@@ -9,6 +9,7 @@ import type { Services } from "../features/services.ts";
 import { isService, CallerGone, forCaller, type Session, type ServiceCaller } from "../kernel/callers/caller.ts";
 import { requestIdOf } from "../kernel/callers/input-rules.ts";
 import { refuse } from "../kernel/domain/refusal.ts";
+import { noFields } from "../kernel/operations/json-text.ts";
 import type { Exchange, Operation } from "../kernel/operations/operation.ts";
 import { queryGuard } from "../kernel/operations/query-guard.ts";
 import { Admission, weightOf, type Weight, type Leave } from "./admission/admission.ts";
@@ -21,7 +22,7 @@ import { holdArrived, memoryOf, uncountedBytes, type AnswerMemory } from "./memo
 import { operationsOf } from "./operations.ts";
 import { servePages } from "./pages/pages.ts";
 import { clientAddress } from "./requests/client-address.ts";
-import { jsonObjectReader, type ReadJsonObject } from "./requests/json-body.ts";
+import { isBodiless, jsonObjectReader, type ReadJsonObject } from "./requests/json-body.ts";
 import { hasDotSegment } from "./requests/target.ts";
 
 const closingMs = 1_000;
@@ -159,7 +160,7 @@ async function begun(
       guardQuery(query);
       return caller;
     },
-    body: () => read(context, hold),
+    body: async (isOptional) => (isOptional && isBodiless(request) ? noFields() : read(context, hold)),
     holdAnswer: async (like: object) => {
       const bytes = Buffer.byteLength(JSON.stringify(like)) + changedBytes;
       if (bytes <= uncountedBytes) return;

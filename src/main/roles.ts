@@ -22,6 +22,7 @@ import { Retention } from "../features/purges/retention.ts";
 import { Purger } from "../features/purges/worker.ts";
 import type { Replaying } from "../features/replays/replay-run.ts";
 import { Replayer } from "../features/replays/worker.ts";
+import { SecretExpiry } from "../features/secrets/worker.ts";
 import type { Aggregates } from "../kernel/log/aggregates.ts";
 import { sleep, type Clock } from "../kernel/ports/clock.ts";
 import type { EventStore } from "../kernel/ports/event-store.ts";
@@ -144,6 +145,7 @@ function sweeperRole(parts: WithWorkers): Role {
   const replayer = new Replayer(parts);
   const retention = new Retention(parts);
   const forgetter = new Forgetter(parts);
+  const secretExpiry = new SecretExpiry(parts);
   // Separate loops: a failing task must not delay the others.
   const members: readonly Role[] = [
     repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.wakeForRetries()),
@@ -151,6 +153,7 @@ function sweeperRole(parts: WithWorkers): Role {
     repeating(parts, { name: "sweeper", everyMs: 3_000, firstMs: 200 }, () => sweeper.wakeForAnything()),
     repeating(parts, { name: "sweeper", everyMs: 60_000, firstMs: 200 }, () => sweeper.wakeDeleted()),
     repeating(parts, { name: "sweeper", everyMs: 1_000, firstMs: 200 }, () => lost.giveUp()),
+    repeating(parts, { name: "sweeper", everyMs: 1_000, firstMs: 200 }, (isOver) => secretExpiry.run(isOver)),
     repeating(parts, { name: "cleaner", everyMs: 500 }, (isOver) => purger.run(isOver)),
     repeating(parts, { name: "replayer", everyMs: 200 }, (isOver) => replayer.run(isOver)),
     repeating(parts, { name: "retention", everyMs: 60_000, firstMs: 500 }, (isOver) => retention.run(isOver)),

@@ -259,6 +259,12 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
     shown.push({ ...(answers.pop() ?? expect.fail()), secret: String(read.json["webhookSecret"]) });
     const renewed = await askOnce("a new webhook secret", "webhookSecret", "POST", path, as(token));
     await ask("POST", `${path}/verify`, as(token, { json: { payload: "{}", signature: renewed.secret } }));
+    const supplied = canary("a supplied webhook secret", `whsec_${randomBytes(40).toString("base64")}`);
+    await askOnce("a supplied webhook secret", "webhookSecret", "POST", path, as(token, {
+      json: { secret: supplied, gracePeriodSeconds: 3_600 },
+    }));
+    await ask("POST", path, as(token, { json: { secret: supplied.slice(6) } }));
+    await ask("POST", `${path}/expire`, as(token));
     for (const list of ["users", "destinations", "senders", "api-keys", "invites", "events"]) {
       await ask("GET", `/api/v1/${list}?Qt=100`, as(token));
     }

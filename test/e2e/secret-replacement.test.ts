@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { sign, signerOf } from "../../src/kernel/tools/signature.ts";
+import { secretFingerprint, sign, signerOf } from "../../src/kernel/tools/signature.ts";
 import { text } from "../support/api-client.ts";
 import { startReceiver, type ReceivedRequest, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, startTestRelay, type TestRelay } from "../support/relay.ts";
@@ -43,5 +43,49 @@ describe("a webhook secret replaced as the document says", () => {
     // No delivery is signed with the former secret any more.
     secrets.shift();
     await delivered(await event());
+  });
+
+  it("signs beside the new one until the grace period ends, which is recorded", async () => {
+    const account = await openAccount(relay.url);
+    const [path, former] = [`/api/v1/tenants/${account.tenantId}/webhook-secret`, account.webhookSecret];
+    receiver.on("/hook", (request) => ({ status: 200, body: `echo ${former.slice(6)} ${request.body.toString()}` }));
+    const { ingest } = await account.destination({ url: receiver.url("/hook") });
+    const signatures = async () => {
+      const eventId = text(await account.producer.post(ingest, {}), "eventId");
+      const event = `/api/v1/events/${eventId}`;
+      await eventually(() => account.owner.get(event), ({ status }) => status === "Succeeded");
+      const sent = receiver.requests.find(({ headers }) => headers["webhook-id"] === eventId);
+      const { items } = (await account.owner.get(`${event}/history`)) as {
+        items: { type: string; data: { secretFingerprint: string; secretFingerprints?: string[] } }[];
+      };
+      const started = items.find(({ type }) => type === "DeliveryAttemptStarted");
+      return {
+        sent, signed: String(sent?.headers["webhook-signature"]).split(" "), data: started?.data,
+        told: JSON.stringify(items),
+      };
+    };
+    const replaced = text(await account.owner.post(path, { gracePeriodSeconds: 3_600 }), "webhookSecret");
+    const both = await signatures();
+    if (!both.sent) return expect.fail("nothing was sent");
+    const byOne = (secret: string) =>
+      sign(signerOf(secret), String(both.sent?.headers["webhook-id"]),
+        Number(both.sent?.headers["webhook-timestamp"]) * 1000, both.sent?.body ?? Buffer.of());
+    expect(both.signed).to.deep.equal([replaced, former].map((secret) => byOne(secret)["webhook-signature"]));
+    expect(both.sent.headers["x-service-signature"]).to.equal(byOne(replaced)["X-Service-Signature"]);
+    expect(both.data?.secretFingerprints).to.deep.equal([replaced, former].map(secretFingerprint));
+    expect(both.data?.secretFingerprint).to.equal(secretFingerprint(replaced));
+    expect(both.told).to.include("echo ***").and.not.include(former.slice(6));
+
+    await account.owner.post(`${path}/expire`, {});
+    expect((await signatures()).signed).to.have.length(1);
+    await account.owner.post(path, { gracePeriodSeconds: 1 });
+    const expired = async () => (await account.owner.get(`/api/v1/tenants/${account.tenantId}/history`)) as {
+      items: { type: string; actor: { type: string } }[];
+    };
+    const { items } = await eventually(expired, ({ items }) => items.at(-1)?.actor.type === "service");
+    expect(items.at(-1)?.type).to.equal("WebhookSecretsExpired");
+    const last = await signatures();
+    expect([last.signed.length, last.data]).to.deep.equal([1, last.data]);
+    expect(last.data).to.not.have.property("secretFingerprints");
   });
 });

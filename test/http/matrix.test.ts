@@ -27,6 +27,7 @@ updateTenant                                | 401    | 403 403 200 200 | 403 403
 updateTenant for how long events are kept   | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
 getWebhookSecret                            | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 regenerateWebhookSecret                     | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+expireWebhookSecrets                        | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
 verifySignature                             | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 
 login                                       | 200    |                 |                 |

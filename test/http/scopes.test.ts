@@ -20,6 +20,7 @@ listCancellationHistory   | Viewer    | audit:read         | 200
 updateTenant              | Admin     | -                  | 200
 getWebhookSecret          | users
 regenerateWebhookSecret   | users
+expireWebhookSecrets      | users
 verifySignature           | Viewer    | -                  | 200
 
 logout                    | users

@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto";
+import { createHash, createHmac } from "node:crypto";
 import { expect } from "chai";
 import {
   Client,
@@ -223,6 +223,84 @@ describeOnEngines("tenants", (freshEngines) => {
       const fresh = shaped(answer, "webhook-secret")["webhookSecret"];
       expect(fresh).not.to.equal(webhookSecret);
       expect((await owner.client.get(path(tenantId))).json).to.deep.equal({ webhookSecret: fresh });
+    });
+
+    describe("with a grace period", () => {
+      const fingerprint = (secret: unknown) => createHash("sha256").update(String(secret)).digest("hex").slice(0, 16);
+      const given = (length: number) => `whsec_${Buffer.alloc(length, 7).toString("base64")}`;
+
+      it("keeps the old secret until its end, and ends it on request", async () => {
+        const { owner, tenantId, webhookSecret } = await createTenant(api.url);
+        const answer = await owner.client.post(path(tenantId), { gracePeriodSeconds: 3600 });
+        const fresh = shaped(answer, "webhook-secret");
+        expect(fresh).to.have.all.keys("webhookSecret");
+        const shown = shaped(await owner.client.get(path(tenantId)), "webhook-secret");
+        const [previous, ...others] = shown["previous"] as { fingerprint: string; expiresAt: string }[];
+        expect([shown["webhookSecret"], previous?.fingerprint, others]).to.deep.equal([
+          fresh["webhookSecret"], fingerprint(webhookSecret), [],
+        ]);
+        expect(Date.parse(previous?.expiresAt ?? "") - Date.now()).to.be.within(3_500_000, 3_700_000);
+        const payload = "{}";
+        const verified = async (secret: unknown) => {
+          const signature = `sha256=${createHmac("sha256", String(secret)).update(payload).digest("hex")}`;
+          return (await owner.client.post(`${path(tenantId)}/verify`, { payload, signature })).json["valid"];
+        };
+        expect([await verified(webhookSecret), await verified(fresh["webhookSecret"])]).to.deep.equal([false, true]);
+        for (let times = 0; times < 2; times += 1) {
+          expect((await owner.client.post(`${path(tenantId)}/expire`)).status).to.equal(204);
+          expect((await owner.client.get(path(tenantId))).json).to.deep.equal(fresh);
+        }
+        const { items } = (await owner.client.get(`/api/v1/tenants/${tenantId}/history`)).json as {
+          items: { type: string }[];
+        };
+        expect(items.map(({ type }) => type)).to.deep.equal([
+          "TenantCreated", "UserCreated", "WebhookSecretRegenerated", "WebhookSecretsExpired",
+        ]);
+      });
+
+      it("takes a secret of 24 to 64 bytes", async () => {
+        const { owner, tenantId } = await createTenant(api.url);
+        for (const length of [24, 25, 26, 64]) {
+          const answer = await owner.client.post(path(tenantId), { secret: given(length), gracePeriodSeconds: 0 });
+          expect(shaped(answer, "webhook-secret")).to.deep.equal({ webhookSecret: given(length) });
+        }
+      });
+
+      it("has 10 secrets at most", async () => {
+        const { owner, tenantId } = await createTenant(api.url);
+        const replaced = async () => (await owner.client.post(path(tenantId), { gracePeriodSeconds: 60 })).status;
+        for (let count = 1; count < 10; count += 1) expect(await replaced()).to.equal(200);
+        expect(await replaced()).to.equal(422);
+      });
+
+      for (const [body, field] of [
+        [{ gracePeriodSeconds: -1 }, "gracePeriodSeconds"],
+        [{ gracePeriodSeconds: 604_801 }, "gracePeriodSeconds"],
+        [{ gracePeriodSeconds: 1.5 }, "gracePeriodSeconds"],
+        [{ gracePeriodSeconds: "60" }, "gracePeriodSeconds"],
+        [{ secret: given(23) }, "secret"],
+        [{ secret: given(65) }, "secret"],
+        [{ secret: given(32).slice(6) }, "secret"],
+        [{ secret: given(32).replace(/=/g, "") }, "secret"],
+        [{ secret: `${given(24)}_` }, "secret"],
+        [{ secret: 1 }, "secret"],
+        [{ gracePeriod: 60 }, "gracePeriod"],
+      ] as const) {
+        it(`gives 400 for ${JSON.stringify(body)}`, async () => {
+          const answer = await one.owner.client.post(path(one.tenantId), body);
+          expect([answer.status, answer.text.split(":")[0]]).to.deep.equal([400, field]);
+        });
+      }
+
+      it("is 0 without a body, of whatever type", async () => {
+        const { owner, tenantId } = await createTenant(api.url);
+        const { token } = owner.client;
+        for (const type of ["text/plain", "application/json"]) {
+          const headers = { authorization: `Bearer ${token}`, "content-type": type };
+          const answer = await fetch(`${api.url}${path(tenantId)}`, { method: "POST", headers });
+          expect([answer.status, Object.keys(await answer.json() as object)]).to.deep.equal([200, ["webhookSecret"]]);
+        }
+      });
     });
 
     it("verifies only signatures of the exact form", async () => {

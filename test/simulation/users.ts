@@ -175,7 +175,7 @@ export class Users {
         }, origin);
         return undefined;
       case "newSecret":
-        await commands.tenants.regenerateWebhookSecret(caller, caller.tenantId, origin);
+        await commands.tenants.regenerateWebhookSecret(caller, caller.tenantId, { gracePeriodSeconds: 0 }, origin);
         return undefined;
       case "repoint":
         return change({ url: `https://${random.pick(hostsOf(account))}/moved` });

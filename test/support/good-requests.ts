@@ -111,7 +111,8 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   },
   updateTenant: async (scene) => ({ ...(await ownTenant(scene)), json: { maxTrys: 7 } }),
   getWebhookSecret: ownTenant,
-  regenerateWebhookSecret: ownTenant,
+  regenerateWebhookSecret: async (scene) => ({ ...(await ownTenant(scene)), json: { gracePeriodSeconds: 60 } }),
+  expireWebhookSecrets: ownTenant,
   verifySignature: async (scene) => ({ ...(await ownTenant(scene)), json: { payload: "{}", signature: "sha256=00" } }),
 
   createView: () => ({ json: { name: "Given up", page: "events", query: "Status=CriticalFailure" } }),

@@ -71,7 +71,7 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
   newSecret: (past, { which }) =>
     past.tenant(which, (state) => ({
       type: "RegenerateWebhookSecret", by: ownerOf(state),
-      webhookSecret: "sealed", webhookSecretFingerprint: "f", at: past.at,
+      webhookSecret: "sealed", webhookSecretFingerprint: "f", gracePeriodSeconds: 0, at: past.at,
     })),
   registerDestination: (past, { which, number }) =>
     past.destination(past.fresh("destination"), () => ({

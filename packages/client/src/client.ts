@@ -40,7 +40,8 @@ type OptionsOf<Id extends OperationId> = Id extends "followStream" ? FollowOptio
 type ParametersGiven<Wanted> =
   unknown extends Wanted ? [] : object extends Wanted ? [parameters?: Wanted] : [parameters: Wanted];
 
-type BodyGiven<Body> = [Body] extends [never] ? [] : [body: Body];
+type BodyGiven<Body> =
+  [Body] extends [never] ? [] : undefined extends Body ? [body?: Body] : [body: Body];
 
 type Answered<Answer> =
   [Answer] extends [{ items: (infer Item)[]; nextCursor: string | null }] ? Listed<Answer, Item> : Promise<Answer>;

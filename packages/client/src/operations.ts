@@ -59,6 +59,13 @@ export const operations = {
     path: "/api/v1/tenants/{id}/webhook-secret",
     credential: "token",
     parameters: true,
+    body: true,
+  },
+  expireWebhookSecrets: {
+    method: "POST",
+    path: "/api/v1/tenants/{id}/webhook-secret/expire",
+    credential: "token",
+    parameters: true,
   },
   verifySignature: {
     method: "POST",

@@ -12,9 +12,11 @@ export type ParametersOf<Id extends OperationId> =
   Given<operations[Id]["parameters"], "query"> &
   Given<operations[Id]["parameters"], "header">;
 
-/** The body that an operation takes; `never` where it takes none. */
+/** The body that an operation takes; `never` where it takes none, with `undefined` where it may be left out. */
 export type BodyOf<Id extends OperationId> =
-  operations[Id] extends { requestBody: { content: { "application/json": infer Body } } } ? Body : never;
+  operations[Id] extends { requestBody: { content: { "application/json": infer Body } } } ? Body
+    : operations[Id] extends { requestBody?: { content: { "application/json": infer Body } } } ? Body | undefined
+      : never;
 
 /** The type of an operation's answer: JSON, a text, or undefined where its answer has no body. */
 export type AnswerOf<Id extends OperationId> = ContentOf<Successes<operations[Id]["responses"]>>;

@@ -5,12 +5,12 @@ import { late, within, type Clock } from "../../kernel/ports/clock.ts";
 import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
 import { Unsealable } from "../../kernel/ports/sealing.ts";
 import type { Vault } from "../../kernel/sealing/vault.ts";
-import { signerOf, standardKeyOf, type Signer } from "../../kernel/tools/signature.ts";
 import { maskedAnswer, secretForms, type SecretForm } from "./masking.ts";
 import { failed, type SendOutcome, retryAfterMs } from "./outcome.ts";
 import {
   attemptRequest, authHeader, bearer, type AttemptRequest, type AuthHeader, type Credentials,
 } from "./request.ts";
+import { otherKeys, Signings, type Signing } from "./signing.ts";
 import type { TenantGrant, TokenCache } from "./token-cache.ts";
 import type { NoToken } from "./token-request.ts";
 
@@ -40,20 +40,16 @@ interface Proof {
   readonly turnedDown?: () => void;
 }
 
-interface Signing {
-  readonly signer: Signer;
-  readonly forms: readonly SecretForm[];
-}
-
 /** Makes an attempt's single request: authenticated, signed, over the guarded client. */
 export class DeliveryClient {
   readonly #parts: DeliveryClientParts;
-  readonly #signings = new WeakMap<Tenant, Signing>();
+  readonly #signings: Signings;
   /** By credentials that are sent as they are. */
   readonly #proofs = new WeakMap<DestinationAuth, Proof>();
 
   constructor(parts: DeliveryClientParts) {
     this.#parts = parts;
+    this.#signings = new Signings(parts.vault);
   }
 
   async send(delivery: Delivery): Promise<SendOutcome> {
@@ -72,8 +68,8 @@ export class DeliveryClient {
         return { ...failed("token", proven.error, elapsed(), {}), retryAfterMs: proven.retryAfterMs };
       }
       proof = proven;
-      signing = this.#signingOf(delivery.tenant);
-      request = this.#request(delivery, body, signing.signer, proof.header);
+      signing = this.#signings.of(delivery.tenant);
+      request = this.#request(delivery, body, signing, proof.header);
     } catch (error) {
       if (!(error instanceof Unsealable)) throw error;
       const why = "the secret or the credentials cannot be opened with the master key at hand";
@@ -90,10 +86,14 @@ export class DeliveryClient {
     return outcomeOf(answer, request, forms, elapsed(), clock.now());
   }
 
-  #request({ webhook }: Delivery, body: Uint8Array, signer: Signer, auth: AuthHeader | null): AttemptRequest {
+  #request({ webhook }: Delivery, body: Uint8Array, signing: Signing, auth: AuthHeader | null): AttemptRequest {
     const { clock, userAgent } = this.#parts;
     const { id: eventId, attempts: number, test } = webhook;
-    return attemptRequest({ eventId, number, test, body, signer, auth, userAgent, at: clock.now() });
+    const at = clock.now();
+    const { signer } = signing;
+    return attemptRequest({
+      eventId, number, test, body, signer, otherKeys: otherKeys(signing, at), auth, userAgent, at,
+    });
   }
 
   #prove({ destination, tenant }: Delivery): Proof | Promise<Proof | NoToken> {
@@ -118,16 +118,6 @@ export class DeliveryClient {
     if ("error" in result) return result;
     const header = bearer(result.token, grant.clientSecret);
     return { header, forms: secretForms(header.secrets), turnedDown: () => tokens.drop(grant, result.token) };
-  }
-
-  #signingOf(tenant: Tenant): Signing {
-    let signing = this.#signings.get(tenant);
-    if (!signing) {
-      const secret = this.#parts.vault.webhookSecret(tenant);
-      signing = { signer: signerOf(secret), forms: secretForms([standardKeyOf(secret)]) };
-      this.#signings.set(tenant, signing);
-    }
-    return signing;
   }
 }
 

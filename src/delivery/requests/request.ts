@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import { sign, type Signer } from "../../kernel/tools/signature.ts";
 
 /** The credentials for a destination, by its authentication type. Write-only for the API, sealed at rest. */
@@ -37,18 +38,20 @@ export function attemptRequest(attempt: {
   readonly number: number;
   readonly body: Uint8Array;
   readonly signer: Signer;
+  /** Keys that sign `webhook-signature`, too. */
+  readonly otherKeys?: readonly KeyObject[];
   readonly auth: AuthHeader | null;
   readonly userAgent: string;
   readonly at: number;
   readonly test: boolean;
 }): AttemptRequest {
-  const { auth, eventId, signer, body, at } = attempt;
+  const { auth, eventId, signer, otherKeys, body, at } = attempt;
   const headers = {
     "Content-Type": "application/json",
     "User-Agent": attempt.userAgent,
     "X-Relay-Attempt": attempt.number.toString(),
     ...(attempt.test && { "X-Relay-Test": "true" }),
-    ...sign(signer, eventId, at, body),
+    ...sign(signer, eventId, at, body, otherKeys),
   };
   if (!auth) return { headers, loggedHeaders: headers };
   return {

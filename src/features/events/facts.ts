@@ -2,7 +2,7 @@ import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
 import { failureReasons, type FailureReason } from "../../kernel/domain/failure-reason.ts";
 import {
-  anyText, boolean, httpsUrl, integer, nullable, number, object, oneOf, optional, text, texts, time, uuid,
+  anyText, boolean, httpsUrl, integer, list, nullable, number, object, oneOf, optional, text, texts, time, uuid,
   type ObjectOf, type ValueOf,
 } from "../../kernel/domain/schema.ts";
 import type { Tags } from "../../kernel/domain/tags.ts";
@@ -137,6 +137,10 @@ export const webhookFacts = {
       waitedFor: optional(oneOf(
         waitReasons,
         "What the event waited for last, once it was due; missing where it waited for nothing, or that is not known.",
+      )),
+      secretFingerprints: optional(list(
+        text(), "The fingerprints of all secrets that signed the attempt, the current one first; missing where one did.",
+        2,
       )),
     },
     meaning: "An attempt began.",

@@ -1,6 +1,6 @@
 import type { components, Inputs } from "../../../schemas/api.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
-import { checkEmail, checkPassword, cleanName } from "../../kernel/callers/input-rules.ts";
+import { checkEmail, checkPassword, checkWebhookSecret, cleanName } from "../../kernel/callers/input-rules.ts";
 import { clientNetwork } from "../../kernel/domain/ipv6.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { streams } from "../../kernel/domain/streams.ts";
@@ -94,18 +94,31 @@ export class TenantCommands {
     return tenantView((await aggregates.read(tenants, id)).state ?? refuse("not-found", "tenant not found"));
   }
 
-  async regenerateWebhookSecret(caller: Caller, id: string, origin: Origin): Promise<string> {
+  /** Replaces the secret by a new one, or by the given one. Throws a Refusal. */
+  async regenerateWebhookSecret(
+    caller: Caller, id: string, input: Inputs["regenerateWebhookSecret"], origin: Origin,
+  ): Promise<string> {
     const { aggregates, vault, ids, clock } = this.#parts;
+    if (input.secret !== undefined) checkWebhookSecret("secret", input.secret);
+    const secret = input.secret ?? webhookSecret(ids.secretBytes(32));
     const tenant = await ownTenant(aggregates, caller, id);
-    const secret = webhookSecret(ids.secretBytes(32));
     const command = {
       type: "RegenerateWebhookSecret",
       by: caller,
       webhookSecret: vault.seal(secret, tenant, places.webhookSecret(id)),
       webhookSecretFingerprint: secretFingerprint(secret),
+      gracePeriodSeconds: input.gracePeriodSeconds,
     } as const;
     await aggregates.change(tenants, id, origin, (state) => decide(state, { ...command, at: timestampNow(clock) }));
     return secret;
+  }
+
+  /** Ends all older secrets. Throws a Refusal (not-found, forbidden). */
+  async expireWebhookSecrets(caller: Caller, id: string, origin: Origin): Promise<void> {
+    const { aggregates, clock } = this.#parts;
+    await ownTenant(aggregates, caller, id);
+    await aggregates.change(tenants, id, origin, (state) =>
+      decide(state, { type: "ExpireWebhookSecrets", by: caller, at: timestampNow(clock) }));
   }
 
   async #create(name: string, input: Inputs["createTenant"], origin: Origin, address: string): Promise<CreatedTenant> {

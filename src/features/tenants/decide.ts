@@ -2,10 +2,11 @@ import type { DataOf } from "../../kernel/domain/domain-event.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { requireRole, type Acting, type Role, atLeast } from "../../kernel/domain/roles.ts";
 import { changesOf, type NewValues } from "../../kernel/domain/settings.ts";
+import { expiryOf, previousAfter, previousOf, requireFewSecrets } from "../../kernel/domain/signing-secrets.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import { inviteUsed } from "../people/invites/decide.ts";
 import {
-  tenantFacts, type Tenant, type TenantEvent, type TenantState, type TenantSettings, type UserStatus, type User,
+  currentSecret, tenantFacts, type Tenant, type TenantEvent, type TenantState, type TenantSettings, type UserStatus, type User,
 } from "./facts.ts";
 
 /** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
@@ -26,12 +27,13 @@ export function decide(state: TenantState, command: TenantCommand): TenantEvent[
   switch (command.type) {
     case "ChangeTenant":
       return changeTenant(state, command);
-    case "RegenerateWebhookSecret": {
-      requireRole(command.by, "Developer", "regenerate the webhook secret");
-      const { webhookSecret, webhookSecretFingerprint, at } = command;
-      const data = { tenantId: state.id, webhookSecret, webhookSecretFingerprint, at };
-      return [{ type: "WebhookSecretRegenerated", data }];
-    }
+    case "RegenerateWebhookSecret":
+      return regenerateWebhookSecret(state, command);
+    case "ExpireWebhookSecrets":
+      requireRole(command.by, "Developer", "end webhook secrets");
+      return expireSecrets(state, command.at);
+    case "RecordExpiredSecrets":
+      return expireSecrets(state, command.at, (expiresAt) => expiresAt > command.at);
     case "CreateUser":
       return createUser(state, command);
     case "RegisterUser": {
@@ -79,6 +81,23 @@ function changeTenant(state: Tenant, command: Extract<TenantCommand, { type: "Ch
   return changesOf(tenantFacts, state, command, { tenantId: state.id, at: command.at });
 }
 
+function regenerateWebhookSecret(
+  state: Tenant, command: Extract<TenantCommand, { type: "RegenerateWebhookSecret" }>,
+): TenantEvent[] {
+  const { by, webhookSecret, webhookSecretFingerprint, gracePeriodSeconds, at } = command;
+  requireRole(by, "Developer", "regenerate the webhook secret");
+  const replacement = { fingerprint: webhookSecretFingerprint, gracePeriodSeconds, at };
+  const previous = previousAfter(currentSecret(state), state.previousSecrets, replacement);
+  requireFewSecrets(previous.length + 1);
+  const data = { tenantId: state.id, webhookSecret, webhookSecretFingerprint, at, ...previousOf(previous) };
+  return [{ type: "WebhookSecretRegenerated", data }];
+}
+
+function expireSecrets(state: Tenant, at: Timestamp, stays = (_expiresAt: Timestamp) => false): TenantEvent[] {
+  const expiry = expiryOf(state.previousSecrets, stays);
+  return expiry ? [{ type: "WebhookSecretsExpired", data: { tenantId: state.id, at, ...expiry } }] : [];
+}
+
 /** The user or service account on whose behalf a command runs, as its verified credential says. */
 export interface ActingUser extends Acting {
   /** Absent of a service account. */
@@ -104,8 +123,14 @@ export type TenantCommand =
       readonly by: ActingUser;
       readonly webhookSecret: string;
       readonly webhookSecretFingerprint: string;
+      /** How long the older secrets sign, too; 0 ends them all. */
+      readonly gracePeriodSeconds: number;
       readonly at: Timestamp;
     }
+  /** All older secrets sign no more. */
+  | { readonly type: "ExpireWebhookSecrets"; readonly by: ActingUser; readonly at: Timestamp }
+  /** Records the older secrets whose end has come. */
+  | { readonly type: "RecordExpiredSecrets"; readonly at: Timestamp }
   | {
       readonly type: "CreateUser";
       readonly by: ActingUser;

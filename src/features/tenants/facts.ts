@@ -3,8 +3,11 @@ import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, internalFact, type EventsOf } from "../../kernel/domain/fact.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { roles, type Role } from "../../kernel/domain/roles.ts";
-import { integer, nullable, oneOf, sealed, text, uuid } from "../../kernel/domain/schema.ts";
+import { integer, list, nullable, oneOf, sealed, text, uuid } from "../../kernel/domain/schema.ts";
 import { withChanges } from "../../kernel/domain/settings.ts";
+import {
+  noPrevious, previousSecrets, stillSigning, type PreviousSecret, type SealedSecret,
+} from "../../kernel/domain/signing-secrets.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import type { AggregateType, Aggregates } from "../../kernel/log/aggregates.ts";
@@ -66,15 +69,26 @@ export const tenantFacts = {
     data: {
       tenantId: uuid(),
       webhookSecret: sealed("Sealed under the tenant's data key."),
-      webhookSecretFingerprint: text(), at,
+      webhookSecretFingerprint: text(), at, previous: previousSecrets,
     },
     meaning: "The webhook secret was replaced. Later deliveries are signed with the new one.",
-    words: "replaced the webhook secret",
-    shown: [...ofTenant, "webhookSecretFingerprint"],
+    words: ["replaced the webhook secret; older ones sign for a time{previous:unsaid}", "replaced the webhook secret"],
+    shown: [...ofTenant, "webhookSecretFingerprint", "previous"],
     changes: ["webhookSecretFingerprint"],
     audit: "tenant",
     setting: "the tenant's webhook secret was replaced",
     replaces: "webhookSecret",
+  }),
+  WebhookSecretsExpired: fact({
+    data: {
+      tenantId: uuid(), fingerprints: list(text(), "The fingerprints of the secrets that ended.", 1), at,
+      previous: previousSecrets,
+    },
+    meaning: "Older webhook secrets ended. They sign no more, whatever the clock says later.",
+    words: "ended older webhook secrets",
+    shown: [...ofTenant, "fingerprints", "previous"],
+    audit: "tenant",
+    setting: "older webhook secrets of the tenant ended",
   }),
   TenantDataKeyRewrapped: fact({
     data: { tenantId: uuid(), dataKey: sealed("The tenant's data key, wrapped by the master key."), at },
@@ -208,6 +222,8 @@ export interface Tenant extends TenantSettings {
   readonly webhookSecret: string;
   /** 16 hex digits of its SHA-256: tells secrets apart and reveals none. */
   readonly webhookSecretFingerprint: string;
+  /** Older secrets that sign until their ends, too, the newest first. */
+  readonly previousSecrets: readonly PreviousSecret[];
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
   readonly users: ReadonlyMap<string, User>;
@@ -224,7 +240,7 @@ export function evolve(state: TenantState, event: TenantEvent): TenantState {
     const { tenantId, at, ...settings } = event.data;
     return {
       ...settings, id: tenantId, createdAt: at, updatedAt: at, retentionDays: null,
-      users: new Map(), refused: new Set(),
+      previousSecrets: noPrevious, users: new Map(), refused: new Set(),
     };
   }
   if (!state) return state;
@@ -241,12 +257,20 @@ export function evolve(state: TenantState, event: TenantEvent): TenantState {
     case "TenantRetentionChanged":
       return { ...withChanges(tenantFacts, state, event), updatedAt };
     case "WebhookSecretRegenerated": {
-      const { webhookSecret, webhookSecretFingerprint } = event.data;
-      return { ...state, webhookSecret, webhookSecretFingerprint, updatedAt };
+      const { webhookSecret, webhookSecretFingerprint, previous } = event.data;
+      const previousSecrets = stillSigning(previous, [currentSecret(state), ...state.previousSecrets]);
+      return { ...state, webhookSecret, webhookSecretFingerprint, previousSecrets, updatedAt };
     }
+    case "WebhookSecretsExpired":
+      return { ...state, previousSecrets: stillSigning(event.data.previous, state.previousSecrets) };
     default:
       return { ...state, users: evolveUsers(state.users as Map<string, User>, event) };
   }
+}
+
+/** The secret that signs `X-Service-Signature`. */
+export function currentSecret({ webhookSecret, webhookSecretFingerprint }: Tenant): SealedSecret {
+  return { secret: webhookSecret, fingerprint: webhookSecretFingerprint };
 }
 
 /** Facts about one user. */

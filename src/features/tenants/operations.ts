@@ -1,13 +1,16 @@
+import type { Inputs } from "../../../schemas/api.ts";
 import asOf from "../../../schemas/requests/as-of.json" with { type: "json" };
 import createTenant from "../../../schemas/requests/create-tenant.json" with { type: "json" };
+import replaceSecret from "../../../schemas/requests/replace-secret.json" with { type: "json" };
 import updateTenant from "../../../schemas/requests/update-tenant.json" with { type: "json" };
 import verifySignature from "../../../schemas/requests/verify-signature.json" with { type: "json" };
 import { access, usersOnly } from "../../kernel/operations/access.ts";
-import { asOfWords, facts, json, problem } from "../../kernel/operations/description.ts";
+import { optionalBody } from "../../kernel/operations/body-reader.ts";
+import { asOfWords, facts, json, nothing, problem } from "../../kernel/operations/description.ts";
 import { changeOf } from "../../kernel/operations/extended.ts";
 import { open, originOf, pathId, signedIn, type Operation } from "../../kernel/operations/operation.ts";
 import {
-  cancellationFact, createdTenant, password, purgeFact, replayFact, tenant, tenantFact, webhookSecret,
+  cancellationFact, createdTenant, password, previousSecret, purgeFact, replayFact, tenant, tenantFact, webhookSecret,
 } from "../examples.ts";
 import { typesOf } from "../facts.ts";
 import { historyLists, historyRequest } from "../history.ts";
@@ -211,10 +214,10 @@ export function tenantOperations({ commands, queries }: Services): Operation[] {
       access: handleSecret,
       tag: "Tenants",
       summary: "Get the webhook secret",
-      description: "Deliveries are signed with it.",
+      description: "Deliveries are signed with it, and with older ones until these end (`previous`).",
       parameters: { id },
       answers: {
-        200: json("webhook-secret", "The secret.", { webhookSecret }),
+        200: json("webhook-secret", "The secret.", { webhookSecret, previous: [previousSecret] }),
         403: problem(
           "The caller is a Viewer, or the tenant is another account's.",
           "only Developer or above may read the webhook secret", othersTenant,
@@ -222,7 +225,7 @@ export function tenantOperations({ commands, queries }: Services): Operation[] {
       },
     }, async (call) => ({
       status: 200,
-      body: { webhookSecret: await queries.tenants.webhookSecret(call.caller, pathId(call)) },
+      body: await queries.tenants.webhookSecret(call.caller, pathId(call)),
     })),
     signedIn({
       id: "regenerateWebhookSecret",
@@ -230,19 +233,51 @@ export function tenantOperations({ commands, queries }: Services): Operation[] {
       access: handleSecret,
       tag: "Tenants",
       summary: "Replace the webhook secret",
-      description: "The next attempt is signed with the new secret, the old one is gone.",
+      description:
+        "The next attempt is signed with the new secret. For `gracePeriodSeconds` the old one signs " +
+        "`webhook-signature`, too, and older ones until the ends that they had, so that a receiver can change over " +
+        "meanwhile. With 0, or without a body, all older ones end at once. `X-Service-Signature` is always the new " +
+        "secret's alone.",
       parameters: { id },
+      body: optionalBody<Inputs["regenerateWebhookSecret"]>(replaceSecret),
+      examples: {
+        "at once": {},
+        "with a day of overlap": { gracePeriodSeconds: 86_400 },
+        "by a secret of one's own": { gracePeriodSeconds: 86_400, secret: webhookSecret },
+      },
       answers: {
         200: json("webhook-secret", "The new secret.", { webhookSecret }),
         403: problem(
           "The caller is a Viewer, or the tenant is another account's.",
           "only Developer or above may regenerate the webhook secret", othersTenant,
         ),
+        422: problem(
+          "More than 10 secrets would sign.", "gracePeriodSeconds: 10 secrets sign at most; end the older ones first",
+        ),
       },
     }, async (call) => {
       const id = pathId(call);
-      const webhookSecret = await commands.tenants.regenerateWebhookSecret(call.caller, id, call.origin);
+      const webhookSecret = await commands.tenants.regenerateWebhookSecret(call.caller, id, call.input, call.origin);
       return { status: 200, body: { webhookSecret } };
+    }),
+    signedIn({
+      id: "expireWebhookSecrets",
+      route: "POST /api/v1/tenants/:id/webhook-secret/expire",
+      access: handleSecret,
+      tag: "Tenants",
+      summary: "End the older webhook secrets",
+      description: "From the next attempt on the current secret alone signs. Without older ones nothing changes.",
+      parameters: { id },
+      answers: {
+        204: nothing("No older secret signs."),
+        403: problem(
+          "The caller is a Viewer, or the tenant is another account's.",
+          "only Developer or above may end webhook secrets", othersTenant,
+        ),
+      },
+    }, async (call) => {
+      await commands.tenants.expireWebhookSecrets(call.caller, pathId(call), call.origin);
+      return { status: 204 };
     }),
     signedIn({
       id: "verifySignature",
@@ -252,7 +287,7 @@ export function tenantOperations({ commands, queries }: Services): Operation[] {
       summary: "Check a signature",
       description:
         "For testing a receiver's own code: says whether `signature` is the `X-Service-Signature` of " +
-        "`payload`. A signature of any other form is answered with `false`.",
+        "`payload` under the current secret. A signature of any other form is answered with `false`.",
       parameters: { id },
       body: verifySignature,
       examples: {

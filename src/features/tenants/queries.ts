@@ -9,6 +9,8 @@ import type { Moments } from "../../kernel/log/moments.ts";
 import { stateAt } from "../../kernel/log/past-states.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import type { Page } from "../../kernel/read-models/paging.ts";
+import { activeAt, previousOf } from "../../kernel/domain/signing-secrets.ts";
+import { timestampNow } from "../../kernel/ports/clock.ts";
 import { verify } from "../../kernel/tools/signature.ts";
 import { historyPage, type HistoryRequest, type ToldFact } from "../history.ts";
 import { ownTenant, tenants, type Tenant } from "./facts.ts";
@@ -18,7 +20,7 @@ export class TenantQueries {
   readonly #parts;
 
   constructor(
-    parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "freshness" | "vault">
+    parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "freshness" | "vault" | "clock">
       & { readonly moments: Moments },
   ) {
     this.#parts = parts;
@@ -53,10 +55,13 @@ export class TenantQueries {
     return this.#history(caller, id, streams.cancellations(id), asked);
   }
 
-  async webhookSecret(caller: Caller, id: string): Promise<string> {
-    const tenant = await ownTenant(this.#parts.aggregates, caller, id);
+  /** The secret, with older ones that still sign. Throws a Refusal (not-found, forbidden). */
+  async webhookSecret(caller: Caller, id: string): Promise<WebhookSecretView> {
+    const { aggregates, vault, clock } = this.#parts;
+    const tenant = await ownTenant(aggregates, caller, id);
     requireRole(caller, "Developer", "read the webhook secret");
-    return this.#parts.vault.webhookSecret(tenant);
+    const previous = activeAt(tenant.previousSecrets, timestampNow(clock));
+    return { webhookSecret: vault.webhookSecret(tenant), ...previousOf(previous) };
   }
 
   /** Whether `signature` (`sha256=<hex>`) is by the tenant's secret. Throws a Refusal (not-found, forbidden). */
@@ -70,6 +75,9 @@ export class TenantQueries {
     return historyPage(this.#parts, caller, stream, asked);
   }
 }
+
+/** The secret that signs deliveries, in clear, and the older ones by their fingerprints. */
+export type WebhookSecretView = Readonly<components["schemas"]["WebhookSecret"]>;
 
 /** A tenant as the API shows it. */
 export type TenantView = Readonly<components["schemas"]["Tenant"]>;

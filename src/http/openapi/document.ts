@@ -32,7 +32,7 @@ export interface DocumentedOperation {
   /** Of the operations that need a bearer token; for tools. */
   readonly "x-access"?: Access;
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: { readonly required: true; readonly content: Readonly<Record<string, MediaType>> };
+  readonly requestBody?: { readonly required: boolean; readonly content: Readonly<Record<string, MediaType>> };
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
 
@@ -234,7 +234,9 @@ function documented(operation: Operation): DocumentedOperation {
     security: securitySchemes[security].map((scheme) => ({ [scheme]: [] })),
     ...(access && { "x-access": access }),
     parameters: parametersOf(operation),
-    ...(body && { requestBody: { required: true, content: { "application/json": contentOf(body.schema, examples) } } }),
+    ...(body && {
+      requestBody: { required: !body.isOptional, content: { "application/json": contentOf(body.schema, examples) } },
+    }),
     // JavaScript puts keys that look like integers into ascending order.
     responses: { ...impliedAnswers(operation), ...Object.fromEntries(given) },
   };

@@ -43,11 +43,16 @@ export function jsonObjectOf(request: Pick<IncomingMessage, "headers">, body: Bu
   return parseJsonObject(body);
 }
 
-function checkType({ headers }: Pick<IncomingMessage, "headers">): void {
+/** Whether a request has no body, whatever type it names. */
+export function isBodiless({ headers }: Pick<IncomingMessage, "headers">): boolean {
+  return (headers["content-length"] ?? "0") === "0" && !headers["transfer-encoding"];
+}
+
+function checkType(request: Pick<IncomingMessage, "headers">): void {
+  const { headers } = request;
   const type = headers["content-type"];
   // It is refused later, since its body is empty.
-  const bodiless = type === undefined && (headers["content-length"] ?? "0") === "0" && !headers["transfer-encoding"];
-  if (type !== "application/json" && !bodiless) {
+  if (type !== "application/json" && !(type === undefined && isBodiless(request))) {
     const [essence = "", ...parameters] = (type ?? "").toLowerCase().split(";").map((part) => part.trim());
     const charsets = parameters.filter((parameter) => parameter.startsWith("charset"));
     const utf8 = charsets.every((charset) => /^charset\s*=\s*"?utf-?8"?$/.test(charset));

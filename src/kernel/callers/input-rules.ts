@@ -5,6 +5,7 @@ import { timestamp } from "../domain/time.ts";
 import { nilUuid, uuidForm } from "../domain/uuid.ts";
 import type { Ids } from "../ports/ids.ts";
 import type { OutboundClient } from "../ports/outbound.ts";
+import { isWebhookSecret } from "../tools/signature.ts";
 
 const mostCharacters = 255;
 const mostUrlCharacters = 2_048;
@@ -58,6 +59,11 @@ export function checkOutboundUrl(field: string, text: string, outbound: Pick<Out
   if (/^[^/]+\/\/[^/?#]*@/.test(text)) refuse("invalid", `${field}: must not contain a user or password`);
   const refusal = outbound.refusalOf(text);
   if (refusal !== null) refuse("invalid", `${field}: ${refusal}`);
+}
+
+/** Throws a Refusal (invalid) unless the text can be a webhook secret. */
+export function checkWebhookSecret(field: string, secret: string): void {
+  if (!isWebhookSecret(secret)) refuse("invalid", `${field}: must be whsec_ and the base64 of 24 to 64 bytes`);
 }
 
 const dateTime = /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d+))?)?([Zz]|[+-]\d{2}(?::?\d{2})?)?)?$/;

@@ -7,6 +7,8 @@ import { shownName, validator } from "./validate.ts";
 export interface BodyReader<Shape> {
   (body: JsonObject): Shape;
   readonly schema: SchemaObject;
+  /** A request without a body counts as one with an empty object. */
+  readonly isOptional?: true;
 }
 
 /** The reader of a request schema. Where it takes no additional properties, no field may stand there twice. */
@@ -20,6 +22,11 @@ export function bodyReader<Shape>(schema: SchemaObject): BodyReader<Shape> {
     return shape;
   };
   return Object.assign(read, { schema });
+}
+
+/** The reader of a body that a request may leave out. */
+export function optionalBody<Shape>(schema: SchemaObject): BodyReader<Shape> {
+  return Object.assign(bodyReader<Shape>(schema), { isOptional: true } as const);
 }
 
 /** Whether a schema of a body takes no fields but those that it names. */

@@ -8,6 +8,11 @@ export interface JsonObject {
   readonly value: object;
 }
 
+/** An object without fields. */
+export function noFields(): JsonObject {
+  return { text: "{}", value: {} };
+}
+
 const deepest = 128;
 const afterString = /[ \t\r\n]*:/y;
 

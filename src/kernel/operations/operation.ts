@@ -39,8 +39,8 @@ export interface Exchange {
   authenticate(): Promise<Session | ServiceCaller>;
   /** Waits for the request's turn, once, after its body has come. Rejects with a Refusal (unavailable), CallerGone. */
   admit(caller: Session | ServiceCaller): Promise<void>;
-  /** The JSON object in the body. Throws a Refusal (invalid, too-large, wrong-type). */
-  body(): Promise<JsonObject>;
+  /** The JSON object in the body, empty without one where it is optional. Throws a Refusal. */
+  body(isOptional?: true): Promise<JsonObject>;
   /** Holds memory for an answer like this one, before a command changes anything. Throws a Refusal (unavailable). */
   readonly holdAnswer: (like: object) => Promise<void>;
   /** Fires once the answer is sent, or its client has gone or sends no more: of answers that take long. */
@@ -62,7 +62,7 @@ export interface Operation extends Description {
   /** It may read much of the log or answer with much, so it takes one of the few places of such requests. */
   readonly isLarge?: true;
   readonly query?: { readonly schema: SchemaObject };
-  readonly body?: { readonly schema: SchemaObject };
+  readonly body?: { readonly schema: SchemaObject; readonly isOptional?: true };
   /** Carries the operation out. Absent from ingest, which goes past the framework. */
   readonly run?: (exchange: Exchange) => Promise<Answer>;
 }
@@ -136,7 +136,7 @@ export function signedIn<Id extends OperationId, Input = InputOf<Id>>(
   const run = async (exchange: Exchange) => {
     if (body) {
       await exchange.authenticate();
-      const read = await exchange.body();
+      const read = await exchange.body(body.isOptional);
       const call = await opened(exchange, access);
       return carriedOut({ ...call, input: body(read) }, handle);
     }

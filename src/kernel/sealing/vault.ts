@@ -16,6 +16,10 @@ interface SealedTenant {
   readonly webhookSecret: string;
 }
 
+interface Sealed {
+  readonly secret: string;
+}
+
 interface SealedAuth {
   readonly credentials: string;
 }
@@ -24,7 +28,7 @@ interface SealedAuth {
 export class Vault {
   readonly #sealing: Sealing;
   readonly #keys = new WeakMap<Pick<SealedTenant, "dataKey">, SealingKey>();
-  readonly #opened = new WeakMap<SealedTenant | SealedAuth, string>();
+  readonly #opened = new WeakMap<SealedTenant | SealedAuth | Sealed, string>();
 
   constructor(sealing: Sealing) {
     this.#sealing = sealing;
@@ -42,6 +46,11 @@ export class Vault {
     return this.#open(tenant, tenant.webhookSecret, tenant, places.webhookSecret(tenant.id));
   }
 
+  /** An older webhook secret of the tenant. */
+  previousSecret(previous: Sealed, tenant: SealedTenant): string {
+    return this.#open(previous, previous.secret, tenant, places.webhookSecret(tenant.id));
+  }
+
   credentials(
     { id, auth }: { readonly id: string; readonly auth: SealedAuth | null }, tenant: SealedTenant,
   ): Readonly<Record<string, string>> | null {
@@ -55,7 +64,7 @@ export class Vault {
     return this.#sealing.seal(text, this.dataKey(tenant), place);
   }
 
-  #open(holder: SealedTenant | SealedAuth, sealed: string, tenant: SealedTenant, place: string): string {
+  #open(holder: SealedTenant | SealedAuth | Sealed, sealed: string, tenant: SealedTenant, place: string): string {
     const known = this.#opened.get(holder);
     if (known !== undefined) return known;
     const text = this.#sealing.open(sealed, this.dataKey(tenant), place);

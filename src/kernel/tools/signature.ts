@@ -18,10 +18,21 @@ export interface SignatureHeaders {
 }
 
 const prefix = "whsec_";
+const leastBytes = 24;
+const mostBytes = 64;
+const noKeys: readonly KeyObject[] = [];
 
 /** The text of a webhook secret made of 32 random bytes. */
 export function webhookSecret(bytes: Uint8Array): string {
   return `${prefix}${Buffer.from(bytes).toString("base64")}`;
+}
+
+/** Whether a text is `whsec_` and the base64 of 24 to 64 bytes, as other tools read it, too. */
+export function isWebhookSecret(text: string): boolean {
+  if (!text.startsWith(prefix)) return false;
+  const base64 = standardKeyOf(text);
+  const bytes = Buffer.from(base64, "base64");
+  return bytes.toString("base64") === base64 && bytes.length >= leastBytes && bytes.length <= mostBytes;
 }
 
 /** Readies a secret (`whsec_` and base64). */
@@ -42,16 +53,27 @@ export function secretFingerprint(secret: string): string {
   return sha256(secret).slice(0, 16);
 }
 
-/** Both schemes' headers: ours, and those of Standard Webhooks. `at` is in milliseconds since 1970. */
-export function sign(signer: Signer, eventId: string, at: number, body: Uint8Array): SignatureHeaders {
+/**
+ * Both schemes' headers: ours, and those of Standard Webhooks. `at` is in milliseconds since 1970. `others` sign
+ * `webhook-signature`, too.
+ */
+export function sign(
+  signer: Signer, eventId: string, at: number, body: Uint8Array, others: readonly KeyObject[] = noKeys,
+): SignatureHeaders {
   const seconds = Math.floor(at / 1000).toString();
-  const standard = createHmac("sha256", signer.standardKey).update(`${eventId}.${seconds}.`).update(body);
+  const head = `${eventId}.${seconds}.`;
+  let signatures = standardSignature(signer.standardKey, head, body);
+  for (const key of others) signatures += ` ${standardSignature(key, head, body)}`;
   return {
     "X-Service-Signature": `sha256=${hmac(signer.serviceKey, body).digest("hex")}`,
     "webhook-id": eventId,
     "webhook-timestamp": seconds,
-    "webhook-signature": `v1,${standard.digest("base64")}`,
+    "webhook-signature": signatures,
   };
+}
+
+function standardSignature(key: KeyObject, head: string, body: Uint8Array): string {
+  return `v1,${createHmac("sha256", key).update(head).update(body).digest("base64")}`;
 }
 
 /** Whether `signature` is the payload's `X-Service-Signature`, in either case of hex; in constant time. */

@@ -33,6 +33,16 @@ describe("signatures", () => {
     expect(headers["webhook-signature"]).to.equal(`v1,${hmac(key, content).toString("base64")}`);
   });
 
+  it("are of each secret, in the given order, while X-Service-Signature is the first one's alone", () => {
+    const [body, others] = [Buffer.from("{}"), [1, 2].map((byte) => webhookSecret(new Uint8Array(32).fill(byte)))];
+    const one = (each: string) => sign(signerOf(each), "id", 0, body);
+    const keys = others.map((other) => signerOf(other).standardKey);
+    const all = sign(signerOf(secret), "id", 0, body, keys);
+    expect(all["webhook-signature"]).to.equal(
+      [secret, ...others].map((each) => one(each)["webhook-signature"]).join(" "));
+    expect(all["X-Service-Signature"]).to.equal(one(secret)["X-Service-Signature"]);
+  });
+
   it("verify in either case of their hex digits, and in no other form", () => {
     const payload = '{"n":"é"}';
     const good = sign(signerOf(secret), "id", 0, Buffer.from(payload))["X-Service-Signature"];
