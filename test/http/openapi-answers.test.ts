@@ -4,6 +4,7 @@ import { CloudRegistrationGuards } from "../../src/features/tenants/registration
 import { mostViews } from "../../src/features/views/commands.ts";
 import type { DocumentedOperation } from "../../src/http/openapi/document.ts";
 import { eventIdOf } from "../../src/kernel/domain/event-id.ts";
+import { mostSecrets } from "../../src/kernel/domain/signing-secrets.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";
 import type { DisposableDomains } from "../../src/kernel/ports/disposable-domains.ts";
 import { LogUnavailable } from "../../src/kernel/ports/event-store.ts";
@@ -11,7 +12,7 @@ import { ExpiringStateUnavailable } from "../../src/kernel/ports/expiring-state.
 import { PlatformKeys } from "../../src/kernel/sealing/platform-keys.ts";
 import { acceptEvent } from "../support/accepted-event.ts";
 import {
-  createService, createUser, openAccount, openIngest, password, signIn, type Client,
+  createService, createTenant, createUser, openAccount, openIngest, password, signIn, type Client,
 } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { inMemoryEngines, type InMemoryEngines } from "../support/api-engines.ts";
@@ -146,6 +147,13 @@ const stories: Readonly<Record<string, Provoke>> = {
   },
   "createTenant 429": (_stage, described, good) => throttled(described, good),
   "updateTenant 409": (stage, described, good) => ask(stage, described, { ...good, json: { name: stage.other.name } }),
+  "regenerateWebhookSecret 422": async (stage, described, good) => {
+    const { tenantId, owner } = await createTenant(stage.api.url);
+    for (let count = 1; count < mostSecrets; count += 1) {
+      await owner.client.api.regenerateWebhookSecret({ id: tenantId }, { gracePeriodSeconds: 60 });
+    }
+    return ask(stage, described, { ...good, params: { id: tenantId }, as: owner.client });
+  },
 
   "getRoot 302": (_stage, described, good) =>
     onStage({ pages: "." }, (stage) => ask(stage, described, good, { headers: { accept: "text/html" } })),

@@ -1,14 +1,7 @@
 import { createHash, createHmac } from "node:crypto";
 import { expect } from "chai";
 import {
-  Client,
-  createTenant,
-  freshEmail,
-  login,
-  openAccount,
-  password,
-  unique,
-  type Account,
+  Client, createTenant, freshEmail, login, openAccount, password, unique, type Account,
 } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";

@@ -293,7 +293,7 @@ const delivery: readonly Bug[] = [
     breaks: "the signature is over the bytes that are sent",
     changes: [{
       file: "src/delivery/requests/request.ts",
-      from: "...sign(signer, eventId, at, body),",
+      from: "...sign(signer, eventId, at, body, otherKeys),",
       to: "...sign(signer, eventId, at, Buffer.from(JSON.stringify(JSON.parse(Buffer.from(body).toString())))),",
     }],
     tests: ["test/unit/delivery/requests/request.test.ts", "test/e2e/topologies/embedded.test.ts"],

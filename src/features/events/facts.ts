@@ -139,7 +139,8 @@ export const webhookFacts = {
         "What the event waited for last, once it was due; missing where it waited for nothing, or that is not known.",
       )),
       secretFingerprints: optional(list(
-        text(), "The fingerprints of all secrets that signed the attempt, the current one first; missing where one did.",
+        text(),
+        "The fingerprints of all secrets that signed the attempt, the current one first; missing where one did.",
         2,
       )),
     },

@@ -46,8 +46,8 @@ export class SecretExpiry {
       metrics.anomaly("sweeper");
       this.#logThrottle.tell(
         String(error),
-        () => logger.warn({ err: error, tenantId }, "the end of older secrets could not be recorded; it is tried again"),
-        (reason, times) => logger.warn({ reason, times }, "ends of older secrets still could not be recorded"),
+        () => logger.warn({ err: error, tenantId }, "the end of older secrets was not recorded; it is tried again"),
+        (reason, times) => logger.warn({ reason, times }, "ends of older secrets were still not recorded"),
       );
     }
   }

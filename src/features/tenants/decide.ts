@@ -6,7 +6,8 @@ import { expiryOf, previousAfter, previousOf, requireFewSecrets } from "../../ke
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import { inviteUsed } from "../people/invites/decide.ts";
 import {
-  currentSecret, tenantFacts, type Tenant, type TenantEvent, type TenantState, type TenantSettings, type UserStatus, type User,
+  currentSecret, tenantFacts, type Tenant, type TenantEvent, type TenantState, type TenantSettings, type UserStatus,
+  type User,
 } from "./facts.ts";
 
 /** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */

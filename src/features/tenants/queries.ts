@@ -3,14 +3,14 @@ import tenantSchema from "../../../schemas/responses/tenant.json" with { type: "
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { requireRole } from "../../kernel/domain/roles.ts";
+import { activeAt, previousOf } from "../../kernel/domain/signing-secrets.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Moments } from "../../kernel/log/moments.ts";
 import { stateAt } from "../../kernel/log/past-states.ts";
+import { timestampNow } from "../../kernel/ports/clock.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import type { Page } from "../../kernel/read-models/paging.ts";
-import { activeAt, previousOf } from "../../kernel/domain/signing-secrets.ts";
-import { timestampNow } from "../../kernel/ports/clock.ts";
 import { verify } from "../../kernel/tools/signature.ts";
 import { historyPage, type HistoryRequest, type ToldFact } from "../history.ts";
 import { ownTenant, tenants, type Tenant } from "./facts.ts";

@@ -28,6 +28,7 @@ const sharperThanSchemas: Readonly<Record<string, string>> = {
   createApiKey: "a name is measured after trimming; a key cannot expire in the past",
   createDestination: "credentials are those of the authType; URLs are HTTPS and lead to no address of our own networks",
   updateDestination: "credentials are those of the authType; URLs are HTTPS and lead to no address of our own networks",
+  regenerateWebhookSecret: "a secret has 24 to 64 bytes",
   createSender: "a name is measured after trimming; an expression must compile",
   updateSender: "a name is measured after trimming; an expression must compile",
   testMapping: "a payload may come as the text of a JSON object",
@@ -151,6 +152,7 @@ async function furnish(relayUrl: string, url: string): Promise<{ account: Accoun
   const tenant = { id: tenantId };
   const known = {
     getTenant: tenant, updateTenant: tenant, getWebhookSecret: tenant, regenerateWebhookSecret: tenant,
+    expireWebhookSecrets: tenant,
     verifySignature: tenant, getUser: user, updateUser: user, getDestination: kept, updateDestination: changed,
     regenerateDestinationToken: changed, getSender: sender, updateSender: sender, testMapping: sender, getEvent: event,
     listAttempts: event, listEventHistory: event, replayEvent: event, resendEvent: event,

@@ -156,9 +156,9 @@ export const delivery: readonly PlantedBug[] = [
   {
     name: "a signer is remembered for all",
     breaks: "requests are signed for their tenant",
-    file: client,
-    from: "let signing = this.#signings.get(tenant);",
-    to: "let signing = this.#signings.get(((this as { first?: Tenant }).first ??= tenant));",
+    file: "src/delivery/requests/signing.ts",
+    from: "let signing = this.#ofTenants.get(tenant);",
+    to: "let signing = this.#ofTenants.get(((this as { first?: Tenant }).first ??= tenant));",
   },
   {
     name: "an outcome is counted again when the log's answer was lost",

@@ -48,7 +48,7 @@ function setUp(
   const cache = new TokenCache({ ...settings, deadlineMs: 15_000, capacity: 10 });
   const client = new DeliveryClient({ ...settings, tokens: cache, vault, deliveryTimeoutMs: 15_000 });
   const delivery = {
-    webhook: { id: "event-1", payload: "{}", attempts: 1 }, tenant: {},
+    webhook: { id: "event-1", payload: "{}", attempts: 1 }, tenant: { previousSecrets: [] },
     destination: { url: hook, auth: { type: "JwtBearer" } },
   } as unknown as Delivery;
   const send = (auth = delivery.destination.auth, timeoutMs: number | null = null): Promise<SendOutcome> =>

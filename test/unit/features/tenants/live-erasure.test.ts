@@ -104,6 +104,7 @@ async function furnish(relay: ManualRelay, client: Client, tenantId: string): Pr
   await createService(client, "admin");
   await api.createView({ name: "Given up", page: "events", query: "Status=CriticalFailure", shared: true });
   await api.updateTenant({ id: tenantId }, { retentionDays: 30 });
+  await api.regenerateWebhookSecret({ id: tenantId }, { gracePeriodSeconds: 3_600 });
   const target = await openIngest(client, tenantId);
   const to = { destinationUrlId: target.destinationId };
   const { id: senderId, ingestToken } = await api.createSender({ name: "Shop", ...to });
