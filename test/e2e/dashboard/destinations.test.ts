@@ -66,6 +66,12 @@ describe("the dashboard's destinations", () => {
       await page.locator(`dl > div:has(dt:text-is("${name}")) > dd`).filter({ hasText: value }).first().waitFor();
     }
     expect(await page.getByRole("row", { name: /^Answered with an error 2/ }).count()).to.equal(1);
+    const [attempts, percentiles] = [/: 0 succeeded, 2 failed$/, /: p50 .*, p95 .*, p99 \d+ ms$/];
+    for (const [name, text] of [["Attempts", attempts], ["Percentiles", percentiles]] as const) {
+      const chart = page.getByRole("slider", { name: `${name} over time` });
+      for (const keys of ["End", "Shift+Home"]) await chart.press(keys);
+      expect(await chart.getAttribute("aria-valuetext")).to.match(text);
+    }
     await page.getByText("As a table").first().click();
     await page.getByRole("button", { name: "7 d" }).click();
     expect(new URL(page.url()).searchParams.get("range")).to.equal("7d");

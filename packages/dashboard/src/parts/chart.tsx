@@ -104,27 +104,6 @@ function useDrag(buckets: number, choose: ChartProps["choose"]): {
   };
 }
 
-/** The series of a chart by name, each as it is drawn. */
-export function Legend({ kind, series }: {
-  readonly kind: "bars" | "lines"; readonly series: readonly (readonly [name: string, tone: Tone])[];
-}): ReactNode {
-  return (
-    <ul className={styles.legend}>
-      {series.map(([name, tone]) => (
-        <li key={name}>
-          <svg
-            viewBox="0 0 16 8" preserveAspectRatio="none" aria-hidden="true"
-            className={kind === "bars" ? styles[tone] : undefined}
-          >
-            {kind === "bars" ? <rect width="16" height="8" />
-              : <path className={classes(styles.line, styles[tone])} d="M0 4H16" />}
-          </svg> {name}
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 /** A horizontal bar for a share of a whole, beside its number. */
 export function ShareBar({ share }: { readonly share: number }): ReactNode {
   return (

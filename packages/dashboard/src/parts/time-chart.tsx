@@ -8,23 +8,27 @@ import { ticksOf, type Buckets } from "./time-axis.ts";
 import styles from "./time-chart.module.css";
 import { momentText, type Zone } from "./times.ts";
 
-/** Counts over time, one for each bucket. */
+/** Values over time, one for each bucket; of lines null leaves a gap. */
 export interface TimeSeries {
   readonly name: string;
-  /** The word behind a count: `delivered`. */
+  /** The word behind a value: `delivered`. */
   readonly word: string;
   readonly tone: Tone;
-  readonly values: readonly number[];
+  readonly values: readonly (number | null)[];
 }
 
 /**
- * Counts over time as stacked bars, on an axis with round times of the zone. The pointer and the arrow keys read a bar
- * out; Shift and arrows, or dragging, choose a time. The buttons of the legend filter.
+ * Counts over time as stacked bars, or values as lines, on an axis with round times of the zone. The pointer and the
+ * arrow keys read a bucket out; Shift and arrows, or dragging, choose a time. The buttons of the legend filter.
  */
-export function TimeChart({ label, buckets, series, chosen, toggle, choose, empty, height = 64, children }: {
+export function TimeChart({
+  label, buckets, series, lineText, chosen, toggle, choose, empty, height = 64, children,
+}: {
   readonly label: string;
   readonly buckets: Buckets;
   readonly series: readonly TimeSeries[];
+  /** The text of a value; given for lines only. Several buckets are read out as the highest. */
+  readonly lineText?: ((value: number) => string) | undefined;
   /** The names of the series that are shown; none: all. */
   readonly chosen: readonly string[];
   readonly toggle: (name: string) => void;
@@ -41,7 +45,7 @@ export function TimeChart({ label, buckets, series, chosen, toggle, choose, empt
   const [read, setRead] = useState<{ readonly first: number; readonly last: number }>();
   const [from, to] = [at[0] ?? 0, (at.at(-1) ?? 0) + stepMs];
   const shown = series.filter(({ name }) => chosen.length === 0 || chosen.includes(name));
-  const most = Math.max(0, ...sums(shown.map(({ values }) => values)));
+  const most = Math.max(0, ...lineText ? shown.flatMap(numbers) : sums(shown.map(numbers)));
   const chooseBuckets = (first: number, last: number) => {
     const [start, end] = [at[first], at[last]];
     if (start !== undefined && end !== undefined) choose(start, end + stepMs);
@@ -63,12 +67,12 @@ export function TimeChart({ label, buckets, series, chosen, toggle, choose, empt
     const bucket = Math.max(0, Math.min(at.length - 1, Math.floor((clientX - left) / width * at.length)));
     setRead({ first: bucket, last: bucket });
   };
-  const reading = read && readingOf(read, { buckets, shown, zone });
+  const reading = read && readingOf(read, { buckets, shown, zone, lineText });
   const whole = `${momentText(iso(from), zone).slice(0, -7)} – ${momentText(iso(to), zone).slice(0, -7)}`;
   return (
     <figure className={styles.timeChart}>
       <figcaption className={styles.head}>
-        <Legend series={series} chosen={chosen} toggle={toggle} />
+        <Legend series={series} isCounted={!lineText} chosen={chosen} toggle={toggle} />
         <span className={classes(shared.small, styles.reading)}>{reading ?? whole}</span>
         {children}
       </figcaption>
@@ -80,9 +84,10 @@ export function TimeChart({ label, buckets, series, chosen, toggle, choose, empt
       >
         <Chart
           className={styles.bars} width={at.length * 10} height={height} gap={2} marked={read?.last}
-          bars={shown.map(({ tone, values }) => ({ tone, values }))} choose={chooseBuckets}
+          {...lineText ? { lines: shown } : { bars: shown.map((each) => ({ tone: each.tone, values: numbers(each) })) }}
+          choose={chooseBuckets}
         />
-        {most > 0 ? <span className={styles.most}>{most.toLocaleString("en")}</span>
+        {most > 0 ? <span className={styles.most}>{lineText ? lineText(most) : most.toLocaleString("en")}</span>
           : <span className={styles.empty}>{empty}</span>}
       </div>
       <TimeAxis from={from} to={to} />
@@ -90,8 +95,8 @@ export function TimeChart({ label, buckets, series, chosen, toggle, choose, empt
   );
 }
 
-/** The round times of the zone below a chart over time, at their places; ms since 1970. */
-export function TimeAxis({ from, to }: { readonly from: number; readonly to: number }): ReactNode {
+/** The round times of the zone below a chart, at their places; ms since 1970. */
+function TimeAxis({ from, to }: { readonly from: number; readonly to: number }): ReactNode {
   const { zone } = usePreferences();
   return (
     <div className={styles.axis} aria-hidden="true">
@@ -108,18 +113,21 @@ export function TimeAxis({ from, to }: { readonly from: number; readonly to: num
   );
 }
 
-function Legend({ series, chosen, toggle }: {
-  readonly series: readonly TimeSeries[]; readonly chosen: readonly string[]; readonly toggle: (name: string) => void;
+function Legend({ series, isCounted, chosen, toggle }: {
+  readonly series: readonly TimeSeries[];
+  readonly isCounted: boolean;
+  readonly chosen: readonly string[];
+  readonly toggle: (name: string) => void;
 }): ReactNode {
   return (
     <span className={styles.legend} role="group" aria-label="Show">
-      {series.map(({ name, word, tone, values }) => (
+      {series.map((each) => (
         <button
-          key={name} type="button" className={shared.plain} aria-pressed={chosen.includes(name)}
-          data-off={chosen.length > 0 && !chosen.includes(name)} onClick={() => toggle(name)}
+          key={each.name} type="button" className={shared.plain} aria-pressed={chosen.includes(each.name)}
+          data-off={chosen.length > 0 && !chosen.includes(each.name)} onClick={() => toggle(each.name)}
         >
-          <span className={classes(styles.swatch, shared[tone])} />
-          <strong>{values.reduce((sum, value) => sum + value, 0).toLocaleString("en")}</strong> {word}
+          <span className={classes(styles.swatch, shared[each.tone])} />
+          {isCounted && <><strong>{sum(numbers(each)).toLocaleString("en")}</strong>{" "}</>}{each.word}
         </button>
       ))}
     </span>
@@ -128,16 +136,31 @@ function Legend({ series, chosen, toggle }: {
 
 function readingOf(
   { first, last }: { readonly first: number; readonly last: number },
-  { buckets: { at, stepMs }, shown, zone }: {
-    readonly buckets: Buckets; readonly shown: readonly TimeSeries[]; readonly zone: Zone;
+  { buckets: { at, stepMs }, shown, zone, lineText }: {
+    readonly buckets: Buckets;
+    readonly shown: readonly TimeSeries[];
+    readonly zone: Zone;
+    readonly lineText: ((value: number) => string) | undefined;
   },
 ): string {
   const [start, end] = [Math.min(first, last), Math.max(first, last)];
-  const counts = shown.map(({ word, values }) =>
-    `${values.slice(start, end + 1).reduce((sum, value) => sum + value, 0).toLocaleString("en")} ${word}`);
+  const read = shown.map((each) => {
+    const part = numbers(each).slice(start, end + 1);
+    if (!lineText) return `${sum(part).toLocaleString("en")} ${each.word}`;
+    const highest = Math.max(...part);
+    return `${each.word} ${highest === 0 ? "–" : lineText(highest)}`;
+  });
   const [from, to] = [iso(at[start] ?? 0), iso((at[end] ?? 0) + stepMs)];
   return `${momentText(from, zone, "day").slice("2026-".length)} ${momentText(from, zone, "minute")} – ${
-    momentText(to, zone, "minute")}: ${counts.join(", ")}`;
+    momentText(to, zone, "minute")}: ${read.join(", ")}`;
+}
+
+function numbers({ values }: TimeSeries): readonly number[] {
+  return values.map((value) => value ?? 0);
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 function iso(ms: number): string {

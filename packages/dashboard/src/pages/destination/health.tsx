@@ -1,17 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useSearch } from "@tanstack/react-router";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
-import type { ReactNode } from "react";
+import { useState, type ComponentProps, type ReactNode } from "react";
 import { relayClock } from "../../api/clock.ts";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
-import { Chart, Legend, ShareBar } from "../../parts/chart.tsx";
+import { ShareBar } from "../../parts/chart.tsx";
 import { Tabs } from "../../parts/page.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Ago, Countdown, Moment } from "../../parts/time.tsx";
-import { TimeAxis } from "../../parts/time-chart.tsx";
-import { durationText, hourMs } from "../../parts/times.ts";
+import { TimeChart } from "../../parts/time-chart.tsx";
+import { dayMs, durationText, hourMs, minuteMs } from "../../parts/times.ts";
 import { reasonText } from "../incidents/incident-words.ts";
 import styles from "./destination.module.css";
 import { failedOf, figuresOf, successText, type Figures } from "./figures.ts";
@@ -27,6 +27,7 @@ const titles = Object.fromEntries(Object.entries(ranges).map(([range, { title }]
 const percentiles = ["p50", "p95", "p99"] as const;
 /** A destination younger than this is shown minute by minute. */
 const youngMs = 3 * hourMs;
+const stepsMs = { "1m": minuteMs, "5m": 5 * minuteMs, "1h": hourMs, "1d": dayMs };
 /** The percentiles as a chart draws them. */
 const percentileTones = [["p50", "ok"], ["p95", "wait"], ["p99", "bad"]] as const;
 
@@ -43,9 +44,10 @@ export function Health({ destination: { id, createdAt, health } }: {
   const query = useQuery({
     queryKey: ["getStatistics", { DestinationUrlId: id, range }],
     queryFn: () => {
-      const From = new Date(Math.max(relayClock.now() - ms, Date.parse(createdAt))).toISOString();
-      const isYoung = relayClock.now() - Date.parse(From) < youngMs;
-      return relay.getStatistics({ DestinationUrlId: id, Bucket: isYoung ? "1m" : Bucket, From });
+      const ageMs = Math.max(hourMs, relayClock.now() - Date.parse(createdAt));
+      const shownMs = Math.min(ms, ageMs);
+      const From = new Date(relayClock.now() - shownMs).toISOString();
+      return relay.getStatistics({ DestinationUrlId: id, Bucket: shownMs < youngMs ? "1m" : Bucket, From });
     },
     refetchInterval: 15_000,
   });
@@ -56,16 +58,16 @@ export function Health({ destination: { id, createdAt, health } }: {
         kind="choice" label="Time" tabs={titles} chosen={range} choose={(chosen) => change({ range: chosen })}
       />
       <Answered query={query}>
-        {({ from, to, series }) => {
+        {({ bucket, series }) => {
           const points = series[0]?.points ?? [];
           const figures = figuresOf(series[0]?.total);
           if (figures.attempts === 0) return <Empty>No attempt ended in this time. Test events do not count.</Empty>;
           return (
             <>
               <Totals figures={figures} />
-              <Attempts points={points} from={from} to={to} />
+              <Attempts id={id} points={points} stepMs={stepsMs[bucket]} />
               <Reasons figures={figures} />
-              <Latency points={points} from={from} to={to} />
+              <Latency id={id} points={points} stepMs={stepsMs[bucket]} />
             </>
           );
         }}
@@ -112,26 +114,27 @@ function Totals({ figures }: { readonly figures: Figures }): ReactNode {
 }
 
 interface Shown {
+  /** The destination. */
+  readonly id: string;
   readonly points: Points;
-  readonly from: string;
-  readonly to: string;
+  /** The length of a bucket. */
+  readonly stepMs: number;
 }
 
-function Attempts({ points, from, to }: Shown): ReactNode {
+function Attempts(shown: Shown): ReactNode {
+  const { points } = shown;
   const failed = points.map(failedOf);
   const succeeded = points.map(({ attempts }, place) => attempts - (failed[place] ?? 0));
-  const most = Math.max(...points.map(({ attempts }) => attempts));
   return (
     <figure>
-      <figcaption>
-        <h2>Attempts</h2><Legend kind="bars" series={[["succeeded", "ok"], ["failed", "bad"]]} />
-      </figcaption>
-      <Framed most={`${most}`} from={from} to={to}>
-        <Chart
-          width={600} height={120} label="Attempts over time; the table below has the numbers"
-          bars={[{ tone: "ok", values: succeeded }, { tone: "bad", values: failed }]}
-        />
-      </Framed>
+      <h2>Attempts</h2>
+      <OverTime
+        {...shown} label="Attempts over time" empty="No attempt ended in this time."
+        series={[
+          { name: "succeeded", word: "succeeded", tone: "ok", values: succeeded },
+          { name: "failed", word: "failed", tone: "bad", values: failed },
+        ]}
+      />
       <Twin heads={["Succeeded", "Failed"]} rows={points.map(({ at, attempts }, place) => attempts === 0 ? null : {
         at, cells: [succeeded[place], failed[place]],
       })}
@@ -140,24 +143,41 @@ function Attempts({ points, from, to }: Shown): ReactNode {
   );
 }
 
-function Latency({ points, from, to }: Shown): ReactNode {
-  const most = Math.max(0, ...points.map(({ latencyMs }) => latencyMs?.p99 ?? 0));
+function Latency(shown: Shown): ReactNode {
+  const { points } = shown;
   return (
     <figure>
-      <figcaption><h2>How long attempts took</h2><Legend kind="lines" series={percentileTones} /></figcaption>
-      <Framed most={durationText(most)} from={from} to={to}>
-        <Chart
-          width={600} height={120} label="Percentiles over time; the table below has the numbers"
-          lines={percentileTones.map(([name, tone]) => (
-            { tone, values: points.map(({ latencyMs }) => latencyMs?.[name] ?? null) }
-          ))}
-        />
-      </Framed>
+      <h2>How long attempts took</h2>
+      <OverTime
+        {...shown} label="Percentiles over time" empty="No attempt has a known duration." lineText={durationText}
+        series={percentileTones.map(([name, tone]) => (
+          { name, word: name, tone, values: points.map(({ latencyMs }) => latencyMs?.[name] ?? null) }
+        ))}
+      />
       <Twin heads={percentiles} rows={points.map(({ at, latencyMs }) => latencyMs === null ? null : {
         at, cells: percentiles.map((name) => durationText(latencyMs[name])),
       })}
       />
     </figure>
+  );
+}
+
+/** A chart whose chosen time leads to the events of the destination then. */
+function OverTime({ id, points, stepMs, ...chart }: Shown
+  & Omit<ComponentProps<typeof TimeChart>, "buckets" | "chosen" | "toggle" | "choose">): ReactNode {
+  const navigate = useNavigate();
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  return (
+    <TimeChart
+      {...chart} height={120} buckets={{ at: points.map(({ at }) => Date.parse(at)), stepMs }} chosen={chosen}
+      toggle={(name) => setChosen(chosen.includes(name) ? chosen.filter((each) => each !== name) : [...chosen, name])}
+      choose={(from, to) => void navigate({
+        to: "/events",
+        search: {
+          DestinationUrlId: id, From: new Date(from).toISOString(), To: new Date(to - 1).toISOString(),
+        },
+      })}
+    />
   );
 }
 
@@ -179,19 +199,6 @@ function Reasons({ figures: { reasons, failed } }: { readonly figures: Figures }
         },
       ]}
     />
-  );
-}
-
-/** A chart between its highest value and the axis of its time. */
-function Framed({ most, from, to, children }: Omit<Shown, "points"> & {
-  readonly most: string; readonly children: ReactNode;
-}): ReactNode {
-  return (
-    <div className={styles.chartFrame}>
-      <small className={styles.most}>{most}</small>
-      {children}
-      <TimeAxis from={Date.parse(from)} to={Date.parse(to)} />
-    </div>
   );
 }
 
