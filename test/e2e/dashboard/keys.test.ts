@@ -166,7 +166,7 @@ describe("the dashboard's keys", () => {
     expect(await failure(api(second).listEvents())).to.equal(401);
   });
 
-  it("replaces the webhook secret after its tenant's name is typed, and checks signatures in words", async () => {
+  it("replaces the webhook secret at once after its tenant's name is typed, and checks signatures", async () => {
     const own = await createTenant(stage.relay.url);
     await stage.browser.context.clearCookies();
     await seen.go("/keys?tab=secret");
@@ -177,9 +177,13 @@ describe("the dashboard's keys", () => {
     await page.keyboard.press("Escape");
 
     await press("Make a new secret…");
-    const act = page.getByRole("dialog").getByRole("button", { name: "Make a new secret" });
+    const form = page.getByRole("dialog", { name: "Make a new webhook secret" });
+    await form.getByLabel("Older secrets sign, too, for").selectOption("0");
+    await form.getByRole("button", { name: "Make a new secret" }).click();
+    const question = page.getByRole("dialog", { name: "Replace it at once?" });
+    const act = question.getByRole("button", { name: "Make a new secret" });
     expect(await act.isDisabled()).to.equal(true);
-    await page.getByLabel("to confirm").fill(own.name);
+    await question.getByLabel("to confirm").fill(own.name);
     await act.click();
     const fresh = await secret();
     await page.keyboard.press("Escape");
@@ -197,6 +201,31 @@ describe("the dashboard's keys", () => {
     await page.getByLabel("X-Service-Signature").fill(signed(own.webhookSecret));
     await press("Check the signature");
     await page.getByText("✕ Not valid").waitFor();
+  });
+
+  it("replaces the webhook secret with an overlap, counts it down, and ends it early", async () => {
+    const own = await createTenant(stage.relay.url);
+    await stage.browser.context.clearCookies();
+    await seen.go("/keys?tab=secret");
+    await signIn(seen, { email: own.owner.email, password });
+    const before = await page.getByRole("definition").first().innerText();
+    await press("Make a new secret…");
+    const form = page.getByRole("dialog", { name: "Make a new webhook secret" });
+    await form.getByLabel("Your own secret").fill("whsec_short");
+    await form.getByRole("button", { name: "Make a new secret" }).click();
+    await form.getByRole("alert").filter({ hasText: "secret" }).waitFor();
+    const given = `whsec_${Buffer.alloc(24, 7).toString("base64")}`;
+    await form.getByLabel("Your own secret").fill(given);
+    await form.getByRole("button", { name: "Make a new secret" }).click();
+    expect(await secret()).to.equal(given);
+    await press("I have stored it");
+    const row = page.getByRole("row").filter({ hasText: before });
+    await row.getByText(/^in (23 h|1 d)/).waitFor();
+    await press("End older secrets now…");
+    const end = page.getByRole("dialog", { name: "End the older secrets?" });
+    await end.getByRole("button", { name: "End them" }).click();
+    await row.waitFor({ state: "detached" });
+    expect(await own.owner.client.api.getWebhookSecret({ id: own.tenantId })).to.deep.equal({ webhookSecret: given });
   });
 });
 
