@@ -1,20 +1,16 @@
 import { circuitPositions, type CircuitEvent, type CircuitPosition } from "../../src/features/circuits/facts.ts";
 import {
-  destinationStatus, destinationFacts, type DestinationStatus, type AuthType,
+  destinationStatus, destinationFacts, unset, type DestinationSettings, type DestinationStatus, type AuthType,
 } from "../../src/features/destinations/facts.ts";
-import type { CircuitPolicy, DestinationRetryPolicy } from "../../src/features/destinations/policy.ts";
+import type { CircuitPolicy } from "../../src/features/destinations/policy.ts";
 import { tenantCounter, type Change, type Selection, type Collection } from "../../src/kernel/ports/read-models.ts";
 import { add, create, raise, remove, set, settingHandlers, type Projection } from "../projection.ts";
 
 /** A destination, with the fields from which its availability follows. */
-export type DestinationDocument = {
+export type DestinationDocument = Omit<DestinationSettings, "circuit"> & {
   readonly id: string;
   readonly tenantId: string;
-  readonly url: string;
-  readonly serverRateLimit: number;
   readonly authType: AuthType | null;
-  readonly timeoutMs: number | null;
-  readonly retryPolicy: DestinationRetryPolicy | null;
   /** The destination's setting; `circuit` is the position of its circuit. */
   readonly circuitPolicy: CircuitPolicy | null;
   readonly active: boolean;
@@ -42,6 +38,10 @@ export const destinations: Collection<DestinationDocument> = {
     tenantId: "id",
     url: "text",
     serverRateLimit: "number",
+    name: "text",
+    description: "text",
+    ownerId: "text",
+    metadata: "json",
     authType: "text",
     timeoutMs: "number",
     retryPolicy: "json",
@@ -95,16 +95,14 @@ export const destinationsProjection: Projection = {
   collections: [destinations],
   on: {
     DestinationRegistered: ({
-      destinationId, tenantId, url, serverRateLimit, auth, at, timeoutMs = null, retryPolicy = null, circuit = null,
+      destinationId, tenantId, auth, ingestTokenHash: _hash, circuit = null, at, ...settings
     }) => [
       create(destinations, {
+        ...unset,
+        ...settings,
         id: destinationId,
         tenantId,
-        url,
-        serverRateLimit,
         authType: auth?.type ?? null,
-        timeoutMs,
-        retryPolicy,
         circuitPolicy: circuit,
         active: true,
         circuit: "Closed",

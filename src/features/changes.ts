@@ -1,5 +1,5 @@
 import { subjectIds } from "../kernel/domain/fact.ts";
-import { same } from "../kernel/domain/settings.ts";
+import { isNone, same } from "../kernel/domain/settings.ts";
 import { readPages } from "../kernel/log/long-reads.ts";
 import type { EventStore } from "../kernel/ports/event-store.ts";
 import { facts, shownData, type HistoryItem } from "./facts.ts";
@@ -93,14 +93,10 @@ function unknownIn({ values, before }: Pick<Given, "values" | "before">): readon
 function listOf({ values, before }: Change): readonly SettingChange[] | undefined {
   const list = Object.entries(values).flatMap(([field, to]) => {
     const from = before[field];
-    const isKept = to !== masked && (same(from, to) || (isNothing(from) && isNothing(to)));
+    const isKept = to !== masked && (same(from, to) || (isNone(from) && isNone(to)));
     return isKept ? [] : [{ field, ...(field in before && { from }), to }];
   });
   return list.length > 0 ? list : undefined;
-}
-
-function isNothing(value: unknown): boolean {
-  return value === null || (Array.isArray(value) && value.length === 0);
 }
 
 /** The settings that a fact gives its subject; undefined for a fact without any. */

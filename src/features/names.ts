@@ -5,7 +5,7 @@ import { Refusal } from "../kernel/domain/refusal.ts";
 import { mayCall } from "../kernel/operations/access.ts";
 import { ReadModelsUnavailable, type ReadModels } from "../kernel/ports/read-models.ts";
 import type { Freshness } from "../kernel/read-models/freshness.ts";
-import { things, type ThingKind } from "./things.ts";
+import { nameOf, things, type ThingKind } from "./things.ts";
 
 /** An actor or a subject of facts. */
 export interface Named {
@@ -49,12 +49,15 @@ function kindOf({ type }: Named): ThingKind | undefined {
 async function namesIn(
   readModels: ReadModels, caller: Caller, kind: ThingKind, those: readonly Named[],
 ): Promise<readonly (readonly [string, string])[]> {
-  const { collection: { name: collection, key }, field, access } = things[kind];
+  const { collection: { name: collection, key }, fields, access } = things[kind];
   if (!mayCall(caller, access)) return [];
   const values = [...new Set(those.map(({ id }) => id!))];
   const found = await readModels.find({
     collection, anyOf: { field: key, values }, order: { field: key, descending: false }, limit: values.length,
   });
-  return found.flatMap(({ [key]: id, [field]: name, tenantId = id }) =>
-    (tenantId === caller.tenantId && name !== null ? [[id as string, name as string]] : []));
+  return found.flatMap((document) => {
+    const { [key]: id, tenantId = id } = document;
+    const name = nameOf({ fields }, document);
+    return tenantId === caller.tenantId && name !== null ? [[id as string, name]] : [];
+  });
 }

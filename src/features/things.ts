@@ -6,26 +6,31 @@ import { serviceAccounts } from "../../projections/service-accounts/service-acco
 import { tenants } from "../../projections/tenants/tenants.ts";
 import { users } from "../../projections/users/users.ts";
 import { access, type Access } from "../kernel/operations/access.ts";
-import type { CollectionDefinition } from "../kernel/ports/read-models.ts";
+import type { CollectionDefinition, Document } from "../kernel/ports/read-models.ts";
 
 /** Things that people know by a name. */
 interface NamedThings {
   readonly collection: CollectionDefinition;
-  /** The field that has the name. */
-  readonly field: string;
+  /** The fields that may have the name, the best first. */
+  readonly fields: readonly [string, ...string[]];
   /** Who may list them. */
   readonly access: Access;
 }
 
 /** By kind, the things that people know by a name. */
 export const things = {
-  tenant: { collection: tenants, field: "name", access: access("Viewer", "any") },
-  destination: { collection: destinations, field: "url", access: access("Viewer", "destinations:read") },
-  sender: { collection: senders, field: "name", access: access("Viewer", "senders:read") },
-  user: { collection: users, field: "email", access: access("Viewer", "users:read") },
-  invite: { collection: invites, field: "email", access: access("Viewer", "users:read") },
-  apiKey: { collection: apiKeys, field: "name", access: access("Viewer", null) },
-  serviceAccount: { collection: serviceAccounts, field: "name", access: access("Viewer", null) },
+  tenant: { collection: tenants, fields: ["name"], access: access("Viewer", "any") },
+  destination: { collection: destinations, fields: ["name", "url"], access: access("Viewer", "destinations:read") },
+  sender: { collection: senders, fields: ["name"], access: access("Viewer", "senders:read") },
+  user: { collection: users, fields: ["email"], access: access("Viewer", "users:read") },
+  invite: { collection: invites, fields: ["email"], access: access("Viewer", "users:read") },
+  apiKey: { collection: apiKeys, fields: ["name"], access: access("Viewer", null) },
+  serviceAccount: { collection: serviceAccounts, fields: ["name"], access: access("Viewer", null) },
 } as const satisfies Readonly<Record<string, NamedThings>>;
 /** A kind of things that people know by a name. */
 export type ThingKind = keyof typeof things;
+
+/** The name of a document of such things; null where it has none. */
+export function nameOf({ fields }: Pick<NamedThings, "fields">, document: Document): string | null {
+  return (fields.map((field) => document[field]).find((name) => name !== null) ?? null) as string | null;
+}

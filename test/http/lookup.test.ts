@@ -89,6 +89,10 @@ describeOnEngines("lookup", (freshEngines) => {
     expect(await look(encodeURIComponent(word).toLowerCase())).to.deep.equal([
       { kind: "destination", id: destination, label: url, matched: "url" },
     ]);
+    await client.api.updateDestination({ id: destination }, { name: `The ${word}` });
+    const named = { kind: "destination", id: destination, label: `The ${word}` };
+    expect(await look(word)).to.deep.include({ ...named, matched: "name" });
+    expect(await look(encodeURIComponent(word))).to.deep.equal([{ ...named, matched: "url" }]);
     const { id, email } = one.admin;
     expect(await look(email.toUpperCase())).to.deep.equal([{ kind: "user", id, label: email, matched: "email" }]);
     for (const thing of [destination, sender.id, apiKey.id, account.id, id]) {

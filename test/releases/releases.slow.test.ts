@@ -13,7 +13,9 @@ const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => ent
 /** Events have these fields since 0.3.0. */
 const addedToEvents = ["senderId", "messageId", "eventType", "ownerId", "tags", "test", "sourceEventId"];
 /** Destinations, too. */
-const addedToDestinations = ["health", "timeoutMs", "retryPolicy", "circuit"];
+const addedToDestinations = [
+  "health", "name", "description", "ownerId", "metadata", "timeoutMs", "retryPolicy", "circuit",
+];
 /** pino's number of the level `warn`. */
 const warnLevel = 40;
 

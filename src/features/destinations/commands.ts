@@ -2,7 +2,7 @@ import type { Inputs } from "../../../schemas/api.ts";
 import createDestination from "../../../schemas/requests/create-destination.json" with { type: "json" };
 import { ownOf } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
-import { checkOutboundUrl, checkPlainText } from "../../kernel/callers/input-rules.ts";
+import { checkOutboundUrl, checkPlainText, cleanName } from "../../kernel/callers/input-rules.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { requireRole } from "../../kernel/domain/roles.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
@@ -22,6 +22,10 @@ import type { DestinationView, DestinationQueries } from "./queries.ts";
 
 /** Fields of credentials as a body has them, for any type of authentication; others may be among them. */
 export type GivenCredentials = Readonly<Record<string, string>>;
+
+/** A new destination; settings that it lacks are unset. */
+export type NewDestination =
+  & Pick<Inputs["createDestination"], "url" | "serverRateLimit"> & Partial<Inputs["createDestination"]>;
 
 interface AuthInput {
   readonly type: AuthType;
@@ -60,14 +64,13 @@ export class DestinationCommands {
   /** Registers a destination; its ingest token is shown only here. Throws a Refusal (invalid, not-found, forbidden). */
   async register(
     caller: Caller,
-    input: Inputs["createDestination"],
+    input: NewDestination,
     origin: Origin,
   ): Promise<DestinationView & { readonly ingestToken: string }> {
     const { aggregates, queries, outbound, ids, clock } = this.#parts;
     checkOutboundUrl("url", input.url, outbound);
+    const settings = readSettings(input);
     const auth = readAuth(input, outbound);
-    const retryPolicy = input.retryPolicy && readRetries(input.retryPolicy);
-    const circuit = input.circuit && fieldsOf(createDestination.properties.circuit, input.circuit);
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, caller);
     requireRole(caller, "Developer", "register destinations");
@@ -76,7 +79,7 @@ export class DestinationCommands {
     const command: DestinationCommand = {
       type: "RegisterDestination",
       destination: {
-        destinationId, tenantId, ...fieldsOf(createDestination, input), retryPolicy, circuit,
+        destinationId, tenantId, ...settings,
         auth: auth ? this.#seal(auth, tenant, destinationId) : null,
         ingestTokenHash: sha256(ingestToken),
       },
@@ -91,17 +94,16 @@ export class DestinationCommands {
   ): Promise<DestinationView> {
     const { aggregates, queries, outbound, clock } = this.#parts;
     if (input.url !== undefined) checkOutboundUrl("url", input.url, outbound);
+    const settings = readSettings(input);
     if (input.removeAuth && input.authType !== undefined) refuse("invalid", "removeAuth: excludes an authType");
     const auth = readAuth(input, outbound);
-    const retryPolicy = input.retryPolicy && readRetries(input.retryPolicy);
-    const circuit = input.circuit && fieldsOf(createDestination.properties.circuit, input.circuit);
     await this.#own(caller, id, "change destinations");
     const tenant = await ownTenant(aggregates, caller);
     // Asked before the change: an answer of 503 leaves nothing half-done.
     const load = await queries.load(caller, id);
     const command: DestinationCommand = {
       type: "ChangeDestination",
-      ...fieldsOf(createDestination, input), retryPolicy, circuit,
+      ...settings,
       active: input.status && input.status === "active",
       auth: auth ? this.#seal(auth, tenant, id) : input.removeAuth ? null : undefined,
       at: timestampNow(clock),
@@ -169,6 +171,21 @@ function readAuth(
     kept[name] = value;
   }
   return { type: authType, credentials: kept };
+}
+
+/** The settings of a body as they are kept; null unsets one. Throws a Refusal (invalid). */
+function readSettings<Body extends Inputs["updateDestination"]>(body: Body) {
+  const { name, description, ownerId, metadata, retryPolicy, circuit } = body;
+  if (description) checkPlainText("description", description.replaceAll(/[\t\n\r]/g, " "));
+  if (ownerId) checkPlainText("ownerId", ownerId);
+  for (const pair of Object.entries(metadata ?? {})) for (const text of pair) checkPlainText("metadata", text);
+  return {
+    ...fieldsOf(createDestination, body),
+    name: name && cleanName("name", name),
+    metadata: metadata === null ? {} : metadata,
+    retryPolicy: retryPolicy && readRetries(retryPolicy),
+    circuit: circuit && fieldsOf(createDestination.properties.circuit, circuit),
+  };
 }
 
 /** The policy without fields that it does not have. */

@@ -2,7 +2,7 @@ import createDestination from "../../../schemas/requests/create-destination.json
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
 import {
-  httpsUrl, integer, nullable, object, oneOf, optional, sealed, text, uuid, type ValueOf,
+  anyText, httpsUrl, integer, nullable, object, oneOf, optional, sealed, text, texts, uuid, type ValueOf,
 } from "../../kernel/domain/schema.ts";
 import { withChanges } from "../../kernel/domain/settings.ts";
 import { streams } from "../../kernel/domain/streams.ts";
@@ -27,6 +27,11 @@ const told = ["destinationId", "tenantId", "at"] as const;
 export const longestTimeoutMs = createDestination.properties.timeoutMs.maximum;
 
 const timeoutMs = integer(1, "How long an attempt may take at most, milliseconds.");
+const name = text("What people call it.");
+const description = anyText("What people note about it.");
+const ownerId = text("The customer of the tenant that it belongs to.");
+const metadata = texts("The tenant's own data about it.");
+const descriptive = ["name", "description", "ownerId", "metadata"] as const;
 
 const policy = ["timeoutMs", "retryPolicy", "circuit"] as const;
 
@@ -40,13 +45,15 @@ export const destinationFacts = {
       timeoutMs: optional(timeoutMs),
       retryPolicy: optional(retryPolicy),
       circuit: optional(circuitPolicy),
+      name: optional(name), description: optional(description), ownerId: optional(ownerId),
+      metadata: optional(metadata),
     },
     meaning: "The destination was registered.",
     words: [
       "created the destination: {url}, concurrent requests up to {serverRateLimit}, {authType} authentication",
       "created the destination: {url}, concurrent requests up to {serverRateLimit}, no authentication",
     ],
-    shown: [...told, "url", "serverRateLimit", "auth", ...policy],
+    shown: [...told, "url", "serverRateLimit", "auth", ...descriptive, ...policy],
     audit: "destination",
     creates: true,
     sets: { status: "Active" },
@@ -72,6 +79,16 @@ export const destinationFacts = {
     changes: ["serverRateLimit"],
     audit: "destination",
     setting: "the destination's limit of concurrent requests",
+  }),
+  DestinationDescribed: fact({
+    data: {
+      ...ids, name: nullable(name), description: nullable(description), ownerId: nullable(ownerId), metadata,
+    },
+    meaning: "The name, description, owner or metadata changed.",
+    words: "changed the description of the destination",
+    shown: [...told, ...descriptive],
+    changes: descriptive,
+    audit: "destination",
   }),
   DestinationPolicyChanged: fact({
     data: {
@@ -145,6 +162,10 @@ export type DestinationEvent = EventsOf<typeof destinationFacts>;
 export interface DestinationSettings {
   readonly url: string;
   readonly serverRateLimit: number;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly ownerId: string | null;
+  readonly metadata: Readonly<Record<string, string>>;
   /** How long an attempt may take at most, milliseconds; null: as long as the relay's setting says. */
   readonly timeoutMs: number | null;
   /** Null: the relay's schedule and the tenant's `maxTrys`. */
@@ -152,6 +173,11 @@ export interface DestinationSettings {
   /** Null: the tenant's settings of circuits. */
   readonly circuit: CircuitPolicy | null;
 }
+
+/** The settings that a registration may lack, as they are without them. */
+export const unset = {
+  name: null, description: null, ownerId: null, metadata: {}, timeoutMs: null, retryPolicy: null, circuit: null,
+} satisfies Partial<DestinationSettings>;
 
 /** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */
 export interface Destination extends DestinationSettings {
@@ -171,11 +197,8 @@ export type DestinationState = Destination | undefined;
 /** Folds one fact in. */
 export function evolve(state: DestinationState, event: DestinationEvent): DestinationState {
   if (event.type === "DestinationRegistered") {
-    const { destinationId, at, timeoutMs = null, retryPolicy = null, circuit = null, ...settings } = event.data;
-    return {
-      ...settings, timeoutMs, retryPolicy, circuit,
-      id: destinationId, active: true, deleted: false, createdAt: at, updatedAt: at,
-    };
+    const { destinationId, at, ...settings } = event.data;
+    return { ...unset, ...settings, id: destinationId, active: true, deleted: false, createdAt: at, updatedAt: at };
   }
   if (!state) return state;
   const updatedAt = event.data.at;
@@ -183,6 +206,7 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
     case "DestinationUrlChanged":
     case "DestinationRateLimitChanged":
     case "DestinationPolicyChanged":
+    case "DestinationDescribed":
     case "DestinationAuthConfigured":
       return { ...withChanges(destinationFacts, state, event), updatedAt };
     case "DestinationActivated":

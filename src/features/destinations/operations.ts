@@ -44,6 +44,7 @@ export function destinationOperations({ commands, queries }: Services): Operatio
       body: newDestination,
       examples: {
         "without authentication": { url },
+        "with a name": { url, name: "Billing", ownerId: "customer-42", metadata: { team: "billing" } },
         "with an API key": {
           url, authType: "ApiKey", credentials: { headerName: "X-Their-Key", value: "their key" },
         },
@@ -164,6 +165,7 @@ export function destinationOperations({ commands, queries }: Services): Operatio
         "hold its events": { status: "inactive" },
         "replace the credentials": { authType: "BearerToken", credentials: { token: "their new token" } },
         "remove the authentication": { removeAuth: true },
+        "rename it": { name: "Invoices", description: null },
       },
       answers: {
         200: json("destination", "The destination as it is now.", { ...destination, status: "Inactive" }),

@@ -10,7 +10,7 @@ import type { Document, PlaceInOrder, ReadModels } from "../../kernel/ports/read
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { loadShownByKey } from "../events/webhooks.ts";
-import { things } from "../things.ts";
+import { nameOf, things } from "../things.ts";
 
 /** Something that was found, and by which of its fields. */
 export type FoundItem = Readonly<components["schemas"]["FoundItem"]>;
@@ -67,11 +67,10 @@ export class LookupQueries {
 
   async #things(tenantId: string, kind: FoundThing, text: string): Promise<readonly Ranked[]> {
     const { readModels } = this.#parts;
-    const { collection: { name: collection, key }, field } = things[kind];
-    const nameOf = (document: Document) => document[field] as string | null;
+    const { collection: { name: collection, key }, fields } = things[kind];
     const itemOf = (document: Document, matched: string, rank: Ranked["rank"]): Ranked => {
       const id = document[key] as string;
-      return { kind, id, label: nameOf(document) ?? id, matched, rank };
+      return { kind, id, label: nameOf({ fields }, document) ?? id, matched, rank };
     };
     const id = text.toLowerCase();
     const known = uuidForm.test(id) ? await readModels.get(collection, id) : null;
@@ -84,8 +83,10 @@ export class LookupQueries {
         collection, where: { tenantId }, order, limit: pageThings, ...(after && { after }),
       });
       for (const document of page) {
-        const rank = rankOf(nameOf(document)?.toLowerCase() ?? "", id);
-        if (rank !== null) found.push(itemOf(document, field, rank));
+        for (const field of fields) {
+          const rank = rankOf((document[field] as string | null)?.toLowerCase() ?? "", id);
+          if (rank !== null) found.push(itemOf(document, field, rank));
+        }
       }
       const last = page.at(-1);
       if (!last || page.length < pageThings) break;

@@ -8,16 +8,15 @@ type Values = Readonly<Record<string, unknown>>;
 /** New values of settings; those that are undefined stay as they are. */
 export type NewValues<Settings> = { readonly [Name in keyof Settings]?: Settings[Name] | undefined };
 
-/** The values of a new thing. Null or an empty list stands for none in an optional field. */
+/** The values of a new thing. Null, an empty list or object stands for none in an optional field. */
 export type Given<Data> = {
-  readonly [Name in keyof Data]: Data[Name] | (undefined extends Data[Name] ? null : never);
+  readonly [Name in keyof Data]: Data[Name] | (undefined extends Data[Name] ? null | undefined : never);
 };
 
 /** The data of a creation. It lacks optional fields without a value, so that releases before the field can read it. */
 export function creationOf<F extends Fields>(
   { data }: { readonly data: F }, values: Given<ObjectOf<F>>,
 ): ObjectOf<F> {
-  const isNone = (value: unknown) => value == null || (Array.isArray(value) && value.length === 0);
   const present = Object.entries(values).filter(([name, value]) => !("optional" in data[name]!) || !isNone(value));
   return Object.fromEntries(present) as ObjectOf<F>;
 }
@@ -50,6 +49,11 @@ export function same(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return one === other;
   const names = Object.keys(one);
   return names.length === Object.keys(other).length && names.every((name) => same(one[name], other[name]));
+}
+
+/** Whether a value stands for none: null, an empty list or object. */
+export function isNone(value: unknown): boolean {
+  return value == null || (isObject(value) && Object.keys(value).length === 0);
 }
 
 function isObject(value: unknown): value is Values {

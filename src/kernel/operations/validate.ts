@@ -95,6 +95,8 @@ function problemOf(error: ErrorObject | undefined): string {
       return `${path}: must be at most ${params["limit"]} characters long`;
     case "maxItems":
       return `${path}: must have at most ${params["limit"]} items`;
+    case "maxProperties":
+      return `${path}: must have at most ${params["limit"]} fields`;
     case "minItems":
     case "minLength":
       return `${path}: must not be empty`;

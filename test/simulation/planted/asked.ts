@@ -110,8 +110,8 @@ export const asked: readonly PlantedBug[] = [
     name: "a destination is registered with the first one's address",
     breaks: "no tenant's events go to another's receiver",
     file: "src/features/destinations/commands.ts",
-    from: "destinationId, tenantId, ...fieldsOf(createDestination, input),",
-    to: `destinationId, tenantId, ...fieldsOf(createDestination, input),
+    from: "destinationId, tenantId, ...settings,",
+    to: `destinationId, tenantId, ...settings,
         url: ((globalThis as { one?: string }).one ??= input.url),`,
   },
   {

@@ -16,7 +16,10 @@ function fact(type: string, values: object = {}) {
   return { type, data: { ...examplesOf(type).at(-1)!.data, ...values } };
 }
 
-const registered = fact("DestinationRegistered", { url: "https://one.example/", serverRateLimit: 5, auth: null });
+const registered: DomainEvent = {
+  type: "DestinationRegistered",
+  data: { ...examplesOf("DestinationRegistered")[0].data, url: "https://one.example/", serverRateLimit: 5, auth: null },
+};
 const urlChanged = (url: string) => fact("DestinationUrlChanged", { url });
 const limits = (count: number) =>
   Array.from({ length: count }, (_, at) => fact("DestinationRateLimitChanged", { serverRateLimit: at + 10 }));
@@ -78,6 +81,18 @@ describe("the changes of facts", () => {
       fact("TenantCreated", { ...policy, maxTrys: 10 }), fact("TenantDeliveryPolicyChanged", { ...policy, maxTrys: 5 }),
     );
     expect((await changes()).at(-1)).to.deep.equal([{ field: "maxTrys", from: 10, to: 5 }]);
+  });
+
+  it("name no setting that was unset and stays so, where the first fact lacks it", async () => {
+    const none = { name: null, description: null, ownerId: null, metadata: {} };
+    await append(
+      registered, fact("DestinationDescribed", { ...none, name: "Billing" }),
+      fact("DestinationDescribed", { ...none, metadata: { team: "billing" } }),
+    );
+    expect((await changes()).slice(1)).to.deep.equal([
+      [{ field: "name", from: null, to: "Billing" }],
+      [{ field: "name", from: "Billing", to: null }, { field: "metadata", from: {}, to: { team: "billing" } }],
+    ]);
   });
 
   it("are those of one user, though a tenant's users share its stream", async () => {

@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { decide, type DestinationCommand } from "../../../../src/features/destinations/decide.ts";
-import { evolve, type DestinationEvent, type DestinationState } from "../../../../src/features/destinations/facts.ts";
+import {
+  evolve, unset, type DestinationEvent, type DestinationState,
+} from "../../../../src/features/destinations/facts.ts";
 import { folded, specificationsOf } from "../../../support/given.ts";
 
 const destination = { initial: (): DestinationState => undefined, evolve, decide };
@@ -17,6 +19,7 @@ const settings = {
   auth: null,
   ingestTokenHash: "t1",
 };
+const about = { name: "Billing", description: "Invoices.", ownerId: "customer-42", metadata: { team: "billing" } };
 const ids = { destinationId, tenantId, at: later };
 const auth = { type: "BearerToken" as const, credentials: "s1.x" };
 const registered: DestinationEvent = { type: "DestinationRegistered", data: { ...settings, at } };
@@ -34,6 +37,7 @@ describe("destination", () => {
       tenantId,
       url: "https://a.example/",
       serverRateLimit: 5,
+      ...unset,
       active: true,
       deleted: false,
       auth: null,
@@ -44,6 +48,17 @@ describe("destination", () => {
       createdAt: at,
       updatedAt: at,
     });
+  });
+
+  it("has in its registration only those optional settings that are set", () => {
+    const none = { name: null, description: null, ownerId: null, metadata: {} };
+    const register = (optional: object): DestinationCommand =>
+      ({ type: "RegisterDestination", destination: { ...settings, ...optional }, at });
+    given([]).when(register(none)).gives(registered);
+    const named: DestinationEvent = { type: "DestinationRegistered", data: { ...registered.data, name: "Billing" } };
+    const spec = given([]).when(register({ ...none, name: "Billing" }));
+    spec.gives(named);
+    expect(spec.state()).to.deep.include({ ...none, name: "Billing" });
   });
 
   it("changes each setting by a fact of its own", () => {
@@ -58,6 +73,7 @@ describe("destination", () => {
         { type: "DestinationRateLimitChanged", data: { ...ids, serverRateLimit: 1 } },
         { serverRateLimit: 1 },
       ],
+      [about, { type: "DestinationDescribed", data: { ...ids, ...about } }, about],
       [
         { timeoutMs: 30_000 },
         {
@@ -74,6 +90,15 @@ describe("destination", () => {
     }
     const all = changes.reduce((sum, [what]) => ({ ...sum, ...what }), {});
     given([registered]).when(change(all)).gives(...changes.map(([, fact]) => fact));
+  });
+
+  it("keeps the rest of its description when a part changes, and loses a part for null", () => {
+    const past: DestinationEvent[] = [registered, { type: "DestinationDescribed", data: { ...ids, ...about } }];
+    const changes = [{ name: "Invoices" }, { name: null, ownerId: null }, { metadata: {} }];
+    for (const what of changes) {
+      given(past).when(change(what)).gives({ type: "DestinationDescribed", data: { ...ids, ...about, ...what } });
+    }
+    given(past).when(change({ metadata: { team: "billing" }, name: "Billing" })).changesNothing();
   });
 
   it("loses its authentication, and becomes active again", () => {
