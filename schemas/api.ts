@@ -232,6 +232,8 @@ export interface components {
                 /** @description Seconds that it stays open before a probe. */
                 timer: number;
             } | null;
+            /** @description Days that its events wait at most, from their acceptance or last replay on; then they are Cancelled. null: they wait on. null if absent. */
+            expireAfterDays?: number | null;
             /**
              * @description How the relay authenticates to the destination. JwtBearer: by OAuth 2.0 client credentials.
              * @enum {string}
@@ -299,6 +301,8 @@ export interface components {
                 /** @description Seconds that it stays open before a probe. */
                 timer: number;
             } | null;
+            /** @description Days that its events wait at most, from their acceptance or last replay on; then they are Cancelled. null: they wait on. */
+            expireAfterDays?: number | null;
             /**
              * @description `active` or `inactive`, in any case; `suspended` is the service's own and cannot be set.
              * @enum {string}
@@ -1968,6 +1972,8 @@ export interface components {
                     /** @description Seconds that it stays open before a probe. */
                     timer: number;
                 } | null;
+                /** @description How long its events wait at most, from their acceptance or last replay on. */
+                expireAfterDays: number | null;
             };
         } & {
             /**
@@ -2071,6 +2077,8 @@ export interface components {
                 metadata?: {
                     [key: string]: string;
                 };
+                /** @description How long its events wait at most, from their acceptance or last replay on. */
+                expireAfterDays?: number;
             };
         } & {
             /**
@@ -2233,10 +2241,10 @@ export interface components {
                 /** @description Whether it is a test event; missing for any other. */
                 test?: boolean;
                 /**
-                 * @description The reason.
+                 * @description `expired`: it waited as long as its destination allows.
                  * @enum {string}
                  */
-                reason: "requested" | "destination deleted";
+                reason: "requested" | "destination deleted" | "expired";
             };
         } & {
             /**
@@ -4549,7 +4557,7 @@ export interface components {
          * @description Why something happened, or has not happened yet. `receiver-pause`: another event's attempt was answered 429. `lease-lost`: the worker of the attempt before was lost. `not-recorded`: no entry of the log says why. `rate-limit` and `ordering` are kept for later versions.
          * @enum {string}
          */
-        CauseCode: "first-attempt" | "retry-schedule" | "receiver-retry-after" | "circuit-open" | "probe" | "destination-inactive" | "concurrency-limit" | "rate-limit" | "ordering" | "receiver-pause" | "requested" | "destination-deleted" | "max-attempts" | "gone" | "not-retried" | "lease-lost" | "not-recorded";
+        CauseCode: "first-attempt" | "retry-schedule" | "receiver-retry-after" | "circuit-open" | "probe" | "destination-inactive" | "concurrency-limit" | "rate-limit" | "ordering" | "receiver-pause" | "requested" | "destination-deleted" | "expired" | "max-attempts" | "gone" | "not-retried" | "lease-lost" | "not-recorded";
         /** @description The key in clear, and everything else about it. */
         CreatedApiKey: {
             /**
@@ -4685,6 +4693,8 @@ export interface components {
                 /** @description Seconds that it stays open before a probe. */
                 timer: number;
             } | null;
+            /** @description Days that its events wait at most, from their acceptance or last replay on; then they are Cancelled. null: they wait on. */
+            expireAfterDays: number | null;
             /**
              * Format: date-time
              * @description When it was created.
@@ -4968,6 +4978,8 @@ export interface components {
                 /** @description Seconds that it stays open before a probe. */
                 timer: number;
             } | null;
+            /** @description Days that its events wait at most, from their acceptance or last replay on; then they are Cancelled. null: they wait on. */
+            expireAfterDays: number | null;
             /**
              * Format: date-time
              * @description When it was created.
@@ -11799,6 +11811,7 @@ export interface Inputs {
             readonly failures: number;
             readonly timer: number;
         } | null;
+        readonly expireAfterDays: number | null;
         readonly authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
         readonly credentials?: {
             readonly headerName?: string;
@@ -11865,6 +11878,7 @@ export interface Inputs {
             readonly failures: number;
             readonly timer: number;
         } | null;
+        readonly expireAfterDays?: number | null;
         readonly status?: "active" | "inactive";
         readonly removeAuth?: boolean;
         readonly authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";

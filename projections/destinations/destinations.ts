@@ -13,6 +13,7 @@ export type DestinationDocument = Omit<DestinationSettings, "circuit"> & {
   readonly authType: AuthType | null;
   /** The destination's setting; `circuit` is the position of its circuit. */
   readonly circuitPolicy: CircuitPolicy | null;
+  readonly expireAfterDays: number | null;
   readonly active: boolean;
   readonly circuit: CircuitPosition;
   /** Null unless the circuit is open. */
@@ -46,6 +47,7 @@ export const destinations: Collection<DestinationDocument> = {
     timeoutMs: "number",
     retryPolicy: "json",
     circuitPolicy: "json",
+    expireAfterDays: "number",
     active: "boolean",
     circuit: "text",
     openUntil: "time",
@@ -61,6 +63,7 @@ export const destinations: Collection<DestinationDocument> = {
     ...destinationSortFields.map((sort) => ["tenantId", "active", "circuit", sort] as const),
     ["active", "wakeAt"],
     ["active", "circuit"],
+    ["expireAfterDays", "id"],
   ],
 };
 

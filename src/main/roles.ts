@@ -12,6 +12,7 @@ import { Outcomes } from "../delivery/requests/recording.ts";
 import { userAgent } from "../delivery/requests/request.ts";
 import { TokenCache } from "../delivery/requests/token-cache.ts";
 import type { RetryPolicy } from "../features/events/decide.ts";
+import { Expirer } from "../features/events/worker.ts";
 import type { FirstAttempts } from "../features/ingest/first-attempts.ts";
 import type { KeyRotation } from "../features/key-rotation/key-rotation.ts";
 import { KeyRotator } from "../features/key-rotation/worker.ts";
@@ -146,6 +147,7 @@ function sweeperRole(parts: WithWorkers): Role {
   const retention = new Retention(parts);
   const forgetter = new Forgetter(parts);
   const secretExpiry = new SecretExpiry(parts);
+  const expirer = new Expirer(parts);
   // Separate loops: a failing task must not delay the others.
   const members: readonly Role[] = [
     repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.wakeForRetries()),
@@ -157,6 +159,7 @@ function sweeperRole(parts: WithWorkers): Role {
     repeating(parts, { name: "cleaner", everyMs: 500 }, (isOver) => purger.run(isOver)),
     repeating(parts, { name: "replayer", everyMs: 200 }, (isOver) => replayer.run(isOver)),
     repeating(parts, { name: "retention", everyMs: 60_000, firstMs: 500 }, (isOver) => retention.run(isOver)),
+    repeating(parts, { name: "sweeper", everyMs: 60_000, firstMs: 500 }, (isOver) => expirer.run(isOver)),
     repeating(parts, { name: "forgetter", everyMs: 1_000, firstMs: 0 }, (isOver) => forgetter.run(isOver)),
     new KeyRotator(parts),
   ];

@@ -44,6 +44,9 @@ const settings: Readonly<Record<string, {
       ...[0, 31_536_001, "5s", null].map((timer) => [{ failures: 5, timer }, "circuit.timer"] as const),
     ],
   },
+  expireAfterDays: {
+    good: [1, 365], bad: [0, 366, 1.5, "7", [7]].map((value) => [value, "expireAfterDays"]),
+  },
 };
 const names = Object.keys(settings);
 const unset = Object.fromEntries(names.map((name) => [name, null]));

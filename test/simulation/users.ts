@@ -1,4 +1,5 @@
 import type { Inputs } from "../../schemas/api.ts";
+import { unset } from "../../src/features/destinations/facts.ts";
 import { finishedStatuses } from "../../src/features/events/facts.ts";
 import type { Caller, UserCaller } from "../../src/kernel/callers/caller.ts";
 import { Refusal } from "../../src/kernel/domain/refusal.ts";
@@ -17,7 +18,6 @@ import { short, type Trace } from "./trace.ts";
 
 /** How long a circuit stays open, seconds. */
 const timers = [1, 2, 5, 15];
-const unset = { timeoutMs: null, retryPolicy: null, circuit: null };
 
 interface UserParts extends Omit<ProducerParts, "requests"> {
   readonly trace: Trace;

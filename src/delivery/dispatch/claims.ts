@@ -1,5 +1,6 @@
 import { destinations, longestTimeoutMs, type Destination } from "../../features/destinations/facts.ts";
-import { decide } from "../../features/events/decide.ts";
+import { expiredBefore } from "../../features/destinations/policy.ts";
+import { decide, type WebhookCommand } from "../../features/events/decide.ts";
 import { evolve, type Webhook, type WebhookState } from "../../features/events/facts.ts";
 import { countFinished, loadWebhook, referencesOf } from "../../features/events/webhooks.ts";
 import { tenants, type Tenant } from "../../features/tenants/facts.ts";
@@ -86,7 +87,11 @@ export class Claims {
     const known = await this.#know(work);
     if (typeof known === "string") return known;
     const at = timestampNow(this.#parts.clock);
-    const facts = decide(known.state, { type: "Cancel", reason: "destination deleted", at });
+    return this.#cancelBy(known, { type: "Cancel", reason: "destination deleted", at });
+  }
+
+  async #cancelBy(known: Known, command: WebhookCommand): Promise<Appended | Miss> {
+    const facts = decide(known.state, command);
     const entries = entriesOf(facts, originOf(known, this.#parts.workerId), this.#parts.ids);
     const appended = await this.#append(known, entries);
     if (!appended) return "nothing to do";
@@ -104,6 +109,11 @@ export class Claims {
     const { state, revision } = await aggregates.read(destinations, known.state.destinationId);
     if (!state || !tenant) return "nothing to do";
     if (!mayClaim(state)) return "not ours";
+    const before = expiredBefore(state, clock.now());
+    if (before !== null && known.state.waitsSince <= before) {
+      await this.#cancelBy(known, { type: "Expire", before, at: timestampNow(clock) });
+      return "nothing to do";
+    }
     const start = this.#start(known, { state, revision }, tenant, probe, clock.now(), held);
     if (!start) return "nothing to do";
     try {

@@ -33,7 +33,9 @@ const ownerId = text("The customer of the tenant that it belongs to.");
 const metadata = texts("The tenant's own data about it.");
 const descriptive = ["name", "description", "ownerId", "metadata"] as const;
 
-const policy = ["timeoutMs", "retryPolicy", "circuit"] as const;
+const expireAfterDays = integer(1, "How long its events wait at most, from their acceptance or last replay on.");
+
+const policy = ["timeoutMs", "retryPolicy", "circuit", "expireAfterDays"] as const;
 
 export const destinationFacts = {
   DestinationRegistered: fact({
@@ -47,6 +49,7 @@ export const destinationFacts = {
       circuit: optional(circuitPolicy),
       name: optional(name), description: optional(description), ownerId: optional(ownerId),
       metadata: optional(metadata),
+      expireAfterDays: optional(expireAfterDays),
     },
     meaning: "The destination was registered.",
     words: [
@@ -94,6 +97,7 @@ export const destinationFacts = {
     data: {
       ...ids,
       timeoutMs: nullable(timeoutMs), retryPolicy: nullable(retryPolicy), circuit: nullable(circuitPolicy),
+      expireAfterDays: nullable(expireAfterDays),
     },
     meaning: "The settings for attempts changed: all are given, null for those of the relay or the tenant.",
     words: "changed how it is tried",
@@ -172,11 +176,14 @@ export interface DestinationSettings {
   readonly retryPolicy: DestinationRetryPolicy | null;
   /** Null: the tenant's settings of circuits. */
   readonly circuit: CircuitPolicy | null;
+  /** Events that waited so long are cancelled; null: they wait on. */
+  readonly expireAfterDays: number | null;
 }
 
 /** The settings that a registration may lack, as they are without them. */
 export const unset = {
   name: null, description: null, ownerId: null, metadata: {}, timeoutMs: null, retryPolicy: null, circuit: null,
+  expireAfterDays: null,
 } satisfies Partial<DestinationSettings>;
 
 /** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */

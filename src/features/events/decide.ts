@@ -51,6 +51,8 @@ export type WebhookCommand =
     }
   | { readonly type: "Replay" | "Resend"; readonly at: Timestamp; readonly replayId?: string }
   | { readonly type: "BringForward"; readonly at: Timestamp }
+  /** Cancels the event if it waits since `before` or longer. */
+  | { readonly type: "Expire"; readonly before: Timestamp; readonly at: Timestamp }
   | { readonly type: "Cancel"; readonly reason: "requested" | "destination deleted"; readonly at: Timestamp };
 
 /** When failed deliveries are tried again. */
@@ -88,6 +90,9 @@ export function decide(state: WebhookState, command: WebhookCommand): WebhookEve
       return backToWork(state, "resend", command);
     case "BringForward":
       return bringForward(state, command.at);
+    case "Expire":
+      if (!isWaiting(state) || state.waitsSince > command.before) return [];
+      return [{ type: "EventCancelled", data: { ...moved(state, "Cancelled", command.at), reason: "expired" } }];
     case "Cancel":
       if (!isWaiting(state)) {
         if (command.reason === "destination deleted") return [];

@@ -234,7 +234,13 @@ export const webhookFacts = {
     audit: false,
   }),
   EventCancelled: fact({
-    data: { ...moved, reason: oneOf(["requested", "destination deleted"]) },
+    data: {
+      ...moved,
+      reason: oneOf(
+        ["requested", "destination deleted", "expired"], "`expired`: it waited as long as its destination allows.",
+      ),
+    },
+    upcasters: [(data) => data],
     meaning: "The event was cancelled.",
     words: "cancelled the event",
     shown: "all",
@@ -264,6 +270,8 @@ export interface Webhook {
   /** The due time of the next attempt; during an attempt, the attempt's own; null if no attempt is to come. */
   readonly nextAttemptAt: Timestamp | null;
   readonly acceptedAt: Timestamp;
+  /** When it was accepted, or replayed or resent last. */
+  readonly waitsSince: Timestamp;
   readonly deliveredAt: Timestamp | null;
   readonly senderId: string | null;
   readonly eventType: string | null;
@@ -286,7 +294,7 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
     return {
       id: eventId, tenantId, destinationId, payload, idempotencyKey,
       status: "Pending", retryCount: 0, ownFailures: 0, attempts: 0, resentAfter: 0, open: [], lost: [],
-      nextAttemptAt: at, acceptedAt: at, deliveredAt: null,
+      nextAttemptAt: at, acceptedAt: at, waitsSince: at, deliveredAt: null,
       senderId, eventType, ownerId, tags, test, sourceEventId,
     };
   }
@@ -313,9 +321,9 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
     case "RetryBroughtForward":
       return { ...state, status, nextAttemptAt: event.data.nextAttemptAt };
     case "EventReplayed": {
-      const { mode, nextAttemptAt } = event.data;
+      const { mode, nextAttemptAt, at: waitsSince } = event.data;
       const resentAfter = mode === "resend" ? state.attempts : state.resentAfter;
-      return { ...state, status, retryCount: 0, ownFailures: 0, resentAfter, nextAttemptAt };
+      return { ...state, status, retryCount: 0, ownFailures: 0, resentAfter, nextAttemptAt, waitsSince };
     }
     case "DeliveryExhausted":
     case "EventCancelled":

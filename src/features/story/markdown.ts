@@ -118,6 +118,7 @@ const causes: Readonly<Record<CauseCode, (values: Values, author?: string) => st
   "receiver-pause": ({ pausedUntil }) =>
     `held because the receiver asked for a pause by a 429${given(pausedUntil, (until) => ` until ${until}`)}`,
   requested: (_, author) => `requested${given(author, (by) => ` by ${by}`)}`,
+  expired: () => "it waited as long as its destination allows",
   "destination-deleted": () => "its destination was deleted",
   "max-attempts": ({ retryCount }) =>
     `${given(retryCount, (count) => counted(count, "attempt"))} failed, the most for this event`.trim(),

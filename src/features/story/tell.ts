@@ -162,7 +162,8 @@ class Teller {
 
   #cancelledBy(fact: Extract<Told<WebhookEvent>, { readonly type: "EventCancelled" }>): Cause {
     const entry = eventEntry(fact);
-    if (fact.data.reason === "requested") return cause("requested", entry);
+    const { reason } = fact.data;
+    if (reason !== "destination deleted") return cause(reason, entry);
     const deleted = this.#facts.destination.find(({ type, position }) =>
       type === "DestinationDeleted" && position < fact.position);
     return cause("destination-deleted", deleted ? destinationEntry(deleted) : entry);

@@ -42,6 +42,7 @@ const words: Readonly<Record<Schemas["CauseCode"], (cause: Cause, context: Cause
     const author = entry && authors?.get(entry.position);
     return [linked("requested", entry), ...author ? [` by ${actorText(author, names)}`] : []];
   },
+  expired: ({ entry }) => ["it ", linked("waited as long", entry), " as its destination allows"],
   "destination-deleted": ({ entry }) => ["its destination was ", linked("deleted", entry)],
   "max-attempts": ({ entry, values: { retryCount } }, { test = false }) => {
     const failed = linked(retryCount === undefined ? "the attempts failed" : `${

@@ -378,6 +378,12 @@ describe("SQLite's query plan", () => {
     expect(steps()).to.have.members(next);
   });
 
+  it("for destinations that let events expire reads only those", async () => {
+    await readModels.distinct({ collection: destinations.name }, "expireAfterDays", { after: 0, limit: 365 });
+    await readModels.find(pageOf(destinations, { where: { expireAfterDays: 7 } }));
+    expect(steps()).to.deep.equal(["destinations: expireAfterDays>?", "destinations: expireAfterDays=?"]);
+  });
+
   it("for destinations with retries that became due lately sorts only those retries", async () => {
     const index = new DueIndex(readModels);
     await index.destinationsWithRetriesDue(now - 1, now);

@@ -41,9 +41,6 @@ describe("destination", () => {
       active: true,
       deleted: false,
       auth: null,
-      timeoutMs: null,
-      retryPolicy: null,
-      circuit: null,
       ingestTokenHash: "t1",
       createdAt: at,
       updatedAt: at,
@@ -77,7 +74,8 @@ describe("destination", () => {
       [
         { timeoutMs: 30_000 },
         {
-          type: "DestinationPolicyChanged", data: { ...ids, timeoutMs: 30_000, retryPolicy: null, circuit: null },
+          type: "DestinationPolicyChanged",
+          data: { ...ids, timeoutMs: 30_000, retryPolicy: null, circuit: null, expireAfterDays: null },
         },
         { timeoutMs: 30_000 },
       ],

@@ -322,6 +322,30 @@ describe("webhook event", () => {
     });
   });
 
+  describe("an expiry", () => {
+    it("cancels an event that waits since then or longer, and no other", () => {
+      const expire = (before: number) => ({ type: "Expire", before: t(before), at: t(999) }) as const;
+      for (const status of eventStatuses.filter((status) => status !== "Failed")) {
+        const spec = given(histories[status]).when(expire(0));
+        if (status !== "Pending" && status !== "WaitingRetry") spec.changesNothing();
+        else {
+          const data = { ...moved(status, "Cancelled", 999), reason: "expired" as const };
+          spec.gives({ type: "EventCancelled", data });
+          given(histories[status]).when(expire(-1)).changesNothing();
+        }
+      }
+    });
+
+    it("takes the last replay for the begin of the wait", () => {
+      const replayed = lived(
+        start(0), fail(1, 1, { policy: { ...policy, maxTrys: 1 } }), { type: "Replay", at: t(5) }, start(6), fail(2, 7),
+      );
+      const expire = (before: number) => ({ type: "Expire", before: t(before), at: t(999) }) as const;
+      given(replayed).when(expire(4)).changesNothing();
+      given(replayed).when(expire(5)).givesTypes("EventCancelled");
+    });
+  });
+
   describe("a cancellation", () => {
     it("ends a waiting event for good", () => {
       for (const status of ["Pending", "WaitingRetry"] as const) {

@@ -209,6 +209,13 @@ describe("the story of an event", () => {
     );
   });
 
+  it("is cancelled once it has waited as long as its destination allows", () => {
+    log.accept().at_(90_000).event({ type: "Expire", before: second(3_600), at: second(90_000) });
+    expect(chapters().at(-1)).to.deep.equal(
+      ["cancelled", [90_000, 90_000], ["EventCancelled"], ["expired EventCancelled"]],
+    );
+  });
+
   it("waits for its circuit, and is the probe of it", () => {
     log.accept().at_(1).opened(301).at_(100);
     expect(log.tell({ ahead: 4 }).waiting).to.deep.include({
