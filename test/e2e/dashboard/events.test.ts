@@ -256,61 +256,6 @@ describe("the dashboard's list of events", () => {
     expect(new URL(page.url()).search).to.equal("?Pointer=%2Fn&Value=3");
   });
 
-  it("has columns from payloads, by JSON Pointer, in the address", async () => {
-    const { ingest } = await destination();
-    await posted(ingest, 3);
-    const page = await shown("/events");
-    const row = listOf(page).getByRole("option").nth(0);
-    await row.waitFor();
-    await page.getByRole("button", { name: "Columns" }).click();
-    const pointer = page.getByLabel("Column from the payload");
-    await pointer.fill("n");
-    await page.keyboard.press("Enter");
-    await page.getByText("A JSON Pointer begins with a slash, for example /order/id.").waitFor();
-    await pointer.fill("/name");
-    await page.keyboard.press("Enter");
-    await row.getByTitle("order 3", { exact: true }).waitFor();
-    await pointer.fill("/none/of/these");
-    await page.keyboard.press("Enter");
-    await row.getByTitle("–", { exact: true }).waitFor();
-    expect(new URL(page.url()).searchParams.get("columns")).to.equal("/name\n/none/of/these");
-    await page.reload();
-    await row.getByTitle("order 3", { exact: true }).waitFor();
-    await page.setViewportSize({ width: 320, height: 800 });
-    await row.getByTitle("order 3", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Columns (2)" }).click();
-    await page.getByRole("button", { name: "Remove the column /name" }).click();
-    await row.getByTitle("order 3", { exact: true }).waitFor({ state: "detached" });
-  });
-
-  it("saves filters and columns under a name, and shares them with the tenant", async () => {
-    const bad = await destination(410);
-    await posted((await destination()).ingest, 2);
-    await posted(bad.ingest, 1, { status: "CriticalFailure" });
-    const page = await shown("/events?Status=CriticalFailure&columns=%2Fn");
-    await page.getByText("1 event", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Saved filters" }).click();
-    await page.getByLabel("Name for these filters").fill("Failed, shop");
-    await page.keyboard.press("Enter");
-    await page.getByRole("link", { name: "Failed, shop" }).waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByRole("button", { name: "Clear filters" }).first().click();
-    await page.getByText("3 events", { exact: true }).waitFor();
-    await page.reload();
-    await page.getByRole("button", { name: "Saved filters" }).click();
-    await page.getByRole("link", { name: "Failed, shop" }).click();
-    await page.getByText("1 event", { exact: true }).waitFor();
-    expect(new URL(page.url()).search).to.equal("?Status=CriticalFailure&columns=%2Fn");
-    await page.getByRole("button", { name: "Saved filters" }).click();
-    await page.getByLabel("Name for these filters").fill("Failed, shop");
-    await page.getByLabel("Share with the tenant").check();
-    await page.getByRole("button", { name: "Save these filters" }).click();
-    await page.getByText("shared", { exact: true }).waitFor();
-    expect(await page.getByRole("link", { name: "Failed, shop" }).count()).to.equal(1);
-    await page.getByRole("button", { name: "Remove Failed, shop" }).click();
-    await page.getByText("Filters that you save, or others share, are here.").waitFor();
-  });
-
   it("shows outcomes over time: keys read bars out, the legend filters, dragging zooms", async () => {
     const { ingest } = await destination();
     await posted(ingest, 2);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { Moved } from "../../../packages/client/src/index.ts";
 import { bars, scaleOf } from "../../../packages/dashboard/src/pages/events/buckets.ts";
 import {
-  columnsChange, columnsOf, problemOfColumn, valueAt,
+  columnsChange, columnsOf, columnText, problemOfColumn, valueAt,
 } from "../../../packages/dashboard/src/pages/events/columns.ts";
 import {
   bulkOfFilters, bulkOfIds, bulkWords, parametersOf, searchOf, type Item,
@@ -80,8 +80,14 @@ describe("columns from the payload", () => {
     for (const other of ["not JSON", "", "7", "null"]) expect(valueAt(other, "/a"), other).to.equal(undefined);
   });
 
+  it("show the JSON that the relay answers: a text as it is, also where it is cut", () => {
+    const texts = [null, '"order \\"3\\""', "1.50", '{"a":1}', '"cut \\'].map(columnText);
+    expect(texts).to.deep.equal(["–", 'order "3"', "1.50", '{"a":1}', "cut \\…"]);
+  });
+
   it("are kept in the address, three at most", () => {
-    expect(columnsOf(columnsChange(["/a,b", "/c d"]))).to.deep.equal(["/a,b", "/c d"]);
+    expect(columnsOf(columnsChange(["/a.b", "/c d"]))).to.deep.equal(["/a.b", "/c d"]);
+    expect(columnsOf(columnsChange(["/", "/a,b", "/a\tb", `/${"x".repeat(255)}`]))).to.deep.equal([]);
     expect(columnsOf({ columns: "/a\n/a\nb\n/~2\n/c\n/d\n/e" })).to.deep.equal(["/a", "/c", "/d"]);
     expect(columnsOf({})).to.deep.equal([]);
   });

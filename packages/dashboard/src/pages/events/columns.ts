@@ -11,7 +11,8 @@ interface Source {
 /** The same in each browser that tells the sources of numbers; the types do not have it yet. */
 const exact = JSON as typeof JSON & { rawJSON?: (text: string) => unknown };
 
-const pointerForm = /^(?:\/(?:[^~/]|~[01])*)+$/;
+/** Pointers that the relay takes as columns. */
+const pointerForm = /^(?=.{2,255}$)(?:\/(?:[^~/,\p{Cc}]|~[01])*)+$/u;
 
 /** The columns in an address: JSON Pointers (RFC 6901) into payloads. */
 export function columnsOf(search: Search): readonly string[] {
@@ -26,9 +27,24 @@ export function columnsChange(columns: readonly string[]): Readonly<Record<strin
 
 /** Why a text cannot be the next column; undefined where it can. */
 export function problemOfColumn(column: string, columns: readonly string[]): string | undefined {
-  if (!pointerForm.test(column)) return "A JSON Pointer begins with a slash, for example /order/id.";
+  if (!pointerForm.test(column)) return "A JSON Pointer begins with a slash and has no comma, for example /order/id.";
   if (columns.includes(column)) return `${column} is a column already.`;
   return columns.length >= mostColumns ? `The list has room for ${mostColumns} columns.` : undefined;
+}
+
+/** The parameter of the list for columns; none without columns. */
+export function columnsParameter(columns: readonly string[]): { readonly Columns?: string[] } {
+  return columns.length === 0 ? {} : { Columns: [...columns] };
+}
+
+/** The text of a value from its JSON, which the relay may have cut: a text as it is, everything else as JSON. */
+export function columnText(json: string | null): string {
+  if (json === null || !json.startsWith('"')) return json ?? "–";
+  try {
+    return JSON.parse(json) as string;
+  } catch {
+    return `${json.slice(1)}…`;
+  }
 }
 
 /**

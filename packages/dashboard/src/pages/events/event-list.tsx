@@ -13,7 +13,7 @@ import { Ago } from "../../parts/time.tsx";
 import { durationText } from "../../parts/times.ts";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
-import { valueAt } from "./columns.ts";
+import { columnText, valueAt } from "./columns.ts";
 import styles from "./events.module.css";
 import type { Item } from "./filters.ts";
 import type { Place } from "./places.ts";
@@ -216,7 +216,10 @@ function Cells({ item, selected, nameOf, columns, match }: {
               <span className={shared.hiddenText}>Match </span><mark>{match}</mark>
             </span>
           )}
-          {columns.length > 0 && <PayloadCells id={id} columns={columns} />}
+          {columns.length > 0 && (item.columns
+            ? <PayloadCells columns={columns} values={item.columns.map(columnText)} />
+            : <ReadPayloadCells id={id} columns={columns} />
+          )}
         </span>
       )}
       <RowActs item={item} />
@@ -258,8 +261,19 @@ function useMatch(media: string): boolean {
 /** How long payloads of rows that are not shown are kept, ms. */
 const keptMs = 30_000;
 
-/** The values of an event's payload in the columns of the list. A payload never changes: it is read once. */
-function PayloadCells({ id, columns }: { readonly id: string; readonly columns: readonly string[] }): ReactNode {
+/** The values of an event's payload in the columns of the list. */
+function PayloadCells({ columns, values }: {
+  readonly columns: readonly string[]; readonly values: readonly string[];
+}): ReactNode {
+  return columns.map((column, at) => (
+    <span key={column} className={classes(styles.column, styles.clipped)} title={values[at]}>
+      <span className={shared.hiddenText}>{column} </span>{values[at]}
+    </span>
+  ));
+}
+
+/** The same of an event that a search found: it answers no columns. A payload never changes: it is read once. */
+function ReadPayloadCells({ id, columns }: { readonly id: string; readonly columns: readonly string[] }): ReactNode {
   const { data: payload } = useQuery({
     queryKey: ["getEvent", { id }, "payload"],
     queryFn: async ({ signal }) => (await relay.getEvent({ id }, { signal })).payload,
@@ -268,9 +282,5 @@ function PayloadCells({ id, columns }: { readonly id: string; readonly columns: 
   });
   const values = useMemo(
     () => columns.map((column) => payload === undefined ? "" : valueAt(payload, column) ?? "–"), [columns, payload]);
-  return columns.map((column, at) => (
-    <span key={column} className={classes(styles.column, styles.clipped)} title={values[at]}>
-      <span className={shared.hiddenText}>{column} </span>{values[at]}
-    </span>
-  ));
+  return <PayloadCells columns={columns} values={values} />;
 }

@@ -7,6 +7,7 @@ import { Answered, Empty } from "../../parts/states.tsx";
 import { useLoaded } from "../../parts/use-loaded.ts";
 import shared from "../../style/shared.module.css";
 import { RowBones } from "./bones.tsx";
+import { columnsParameter } from "./columns.ts";
 import { EventList, type Showing } from "./event-list.tsx";
 import styles from "./events.module.css";
 import { ClearFilters } from "./filter-bar.tsx";
@@ -27,7 +28,7 @@ export function ListedEvents({ filters, place, reload, showing, targets }: {
   readonly showing: Showing;
   readonly targets: Targets;
 }): ReactNode {
-  const rows = useRows(parametersOf(filters), place);
+  const rows = useRows({ ...parametersOf(filters), ...columnsParameter(showing.columns) }, place);
   const selection = useSelection();
   const { act, dialog } = useAct();
   const bulk = useLoaded(loadBulk);

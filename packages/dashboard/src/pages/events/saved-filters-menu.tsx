@@ -15,16 +15,24 @@ import { savable, viewedPage } from "./saved-filters.ts";
 type View = Schemas["View"];
 
 const queryKey = ["listViews"];
-const most = { Qt: 100, CpOrd: "name", Total: false } as const;
+const byName = { Qt: 100, CpOrd: "name", Total: false } as const;
+/** From so many saved filters on, they can be searched. */
+const manyViews = 8;
+
+async function allViews(): Promise<readonly View[]> {
+  const views: View[] = [];
+  for await (const view of relay.listViews(byName)) if (view.page === viewedPage) views.push(view);
+  return views;
+}
 
 /** The person's saved filters, and those that others share: to go to, to remove, and to add those chosen. */
 export function SavedFiltersMenu({ search, close }: {
   readonly search: Search; readonly close: () => void;
 }): ReactNode {
-  const query = useQuery({ queryKey, queryFn: async () => (await relay.listViews(most)).items });
+  const query = useQuery({ queryKey, queryFn: allViews });
   return (
     <Answered query={query} loading={<Loading lines={3} />}>
-      {(views) => <Views views={views.filter(({ page }) => page === viewedPage)} search={search} close={close} />}
+      {(views) => <Views views={views} search={search} close={close} />}
     </Answered>
   );
 }
@@ -35,6 +43,8 @@ function Views({ views, search, close }: {
   const { principal, role } = useMe();
   const queries = useQueryClient();
   const [problem, setProblem] = useState("");
+  const [text, setText] = useState("");
+  const found = views.filter(({ name }) => name.toLowerCase().includes(text.trim().toLowerCase()));
   const chosen = savable(search);
   const own = views.filter(({ ownerUserId }) => ownerUserId === principal.id);
   const act = async (change: () => Promise<unknown>) => {
@@ -55,7 +65,14 @@ function Views({ views, search, close }: {
   return (
     <>
       {views.length === 0 && <p className={shared.small}>Filters that you save, or others share, are here.</p>}
-      {views.map((view) => (
+      {views.length >= manyViews && (
+        <input
+          type="search" aria-label="Search saved filters" placeholder="Search" value={text} autoComplete="off"
+          onChange={({ target }) => setText(target.value)}
+        />
+      )}
+      {views.length > 0 && found.length === 0 && <p className={shared.small}>None has this name.</p>}
+      {found.map((view) => (
         <span key={view.id} className={styles.choice}>
           <Link to="/events" search={savable(parseSearch(view.query)) ?? {}} className={styles.clipped} onClick={close}>
             {view.name}

@@ -11,6 +11,7 @@ import type { Targets } from "../../parts/names.tsx";
 import { Answered, Empty } from "../../parts/states.tsx";
 import shared from "../../style/shared.module.css";
 import { RowBones } from "./bones.tsx";
+import { columnsParameter } from "./columns.ts";
 import { EventList, type Showing } from "./event-list.tsx";
 import styles from "./events.module.css";
 import { parametersOf, type Item } from "./filters.ts";
@@ -25,7 +26,7 @@ import { useAct } from "./use-act.tsx";
 export function TailedEvents({ filters, place, showing, targets }: {
   readonly filters: Search; readonly place: Place; readonly showing: Showing; readonly targets: Targets;
 }): ReactNode {
-  const filter = parametersOf(filters);
+  const filter = { ...parametersOf(filters), ...columnsParameter(showing.columns) };
   const [isPaused, setPaused] = useState(false);
   const [isTop, setTop] = useState(true);
   const [rows, setRows] = useState<readonly Item[]>([]);
