@@ -38,6 +38,7 @@ try {
   const shop = await furnish(relay.url, `https://127.0.0.1:${receiver.port}`, {
     ownerEmail: "ada@acme.example", earlier: aDay,
   });
+  await nameDestinations(shop.owner);
   const seen = await visit(browser, atLocalhost(relay.url));
   await seen.go("/login");
   await seen.loaded();
@@ -78,6 +79,17 @@ async function aDay(owner: RelayClient, post: (order: number, flaky: boolean) =>
     // In the outage the circuit opens, and holds the rest until it is over.
     await (isOut ? pause(2_500) : allSent(owner));
     behindMs -= stepMs;
+  }
+}
+
+/** Names the destinations for people, as a tenant with many customers does. */
+async function nameDestinations(owner: RelayClient): Promise<void> {
+  const names: Readonly<Record<string, string>> = {
+    "/orders": "Warehouse", "/flaky": "Billing", "/dead": "Loyalty programme", "/old": "Old shop",
+  };
+  for await (const { id, url } of owner.listDestinations({ Qt: 100 })) {
+    const name = names[new URL(url).pathname];
+    if (name !== undefined) await owner.updateDestination({ id }, { name });
   }
 }
 

@@ -131,6 +131,17 @@ describe("the dashboard's destinations", () => {
       await form.getByText("Saved.").waitFor();
       expect(await account.owner.get(`/api/v1/destinations/${id}`)).to.deep.include(expected);
     };
+    await saved("Identity", {
+      Name: "Warehouse", Description: "For the\nwarehouse.", Customer: "acme",
+      Metadata: "team: billing\n\naws:region: eu",
+    }, {
+      name: "Warehouse", description: "For the\nwarehouse.", ownerId: "acme",
+      metadata: { team: "billing", "aws:region": "eu" },
+    });
+    await page.getByRole("heading", { name: "Warehouse" }).waitFor();
+    const emptied = { name: "Warehouse", description: null, metadata: {} };
+    await saved("Identity", { Description: "", Metadata: "" }, emptied);
+
     const delivery = page.getByRole("region", { name: "Delivery" });
     await delivery.getByText("No event waits now.").waitFor();
     await delivery.getByLabel("Timeout, ms").fill("5");
@@ -155,6 +166,13 @@ describe("the dashboard's destinations", () => {
     });
     await retries.getByLabel("Retry policy").selectOption("");
     await saved("Retries and circuit", {}, { retryPolicy: null, circuit: { failures: 7, timer: 60 } });
+
+    await page.getByRole("link", { name: "Destinations" }).first().click();
+    const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "Warehouse" }) });
+    await row.getByTitle(stage.receiver.url("/own")).waitFor();
+    await seen!.go("/events");
+    await page.getByRole("button", { name: /^Destination/ }).click();
+    await page.getByRole("button", { name: `Warehouse – ${stage.receiver.url("/own")}` }).waitFor();
   });
 
   it("keep typed text while a colleague changes the rest, say who, and ask before it is lost", async () => {

@@ -27,6 +27,9 @@ export function followValues(form: HTMLFormElement, before: Fields, now: Fields)
   }
 }
 
-function isControl(element: Element | RadioNodeList | null): element is HTMLInputElement | HTMLSelectElement {
-  return element instanceof HTMLInputElement || element instanceof HTMLSelectElement;
+function isControl(
+  element: Element | RadioNodeList | null,
+): element is HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement {
+  return element instanceof HTMLInputElement || element instanceof HTMLSelectElement
+    || element instanceof HTMLTextAreaElement;
 }

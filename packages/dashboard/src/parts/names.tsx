@@ -11,6 +11,13 @@ import type { ControlProps } from "./form.tsx";
 export interface Named {
   readonly id: string;
   readonly name: string;
+  /** The URL of a destination. */
+  readonly url?: string;
+}
+
+/** The name of a thing in a list to choose from; of a destination with a name its URL, too. */
+export function titleOf({ name, url = name }: Named): string {
+  return url === name ? name : `${name} – ${url}`;
 }
 
 /** Always the same list, for names that are being read or may not be read. */
@@ -20,9 +27,9 @@ const page = { Qt: 100, Total: false } as const;
 /** Of a longer list, the first ones stand for all: others are shown by their ids. */
 const mostNames = 1_000;
 
-/** The destinations, by their URLs. */
-export const destinationNames =
-  namesBy("listDestinations", () => relay.listDestinations(page), ({ url }) => url);
+/** The destinations, by their names, or else by their URLs. */
+export const destinationNames = namesBy(
+  "listDestinations", () => relay.listDestinations(page), ({ name, url }) => name ?? url, ({ url }) => ({ url }));
 /** The senders. */
 export const senderNames = namesBy("listSenders", () => relay.listSenders(page), ({ name }) => name);
 /** The people, by their emails. */
@@ -39,6 +46,7 @@ export const apiKeyNames = namesBy("listApiKeys", () => relay.listApiKeys(page),
  */
 function namesBy<Item extends { readonly id: string }>(
   operation: OperationId, list: () => AsyncIterable<Item>, nameOf: (item: Item) => string | null,
+  more?: (item: Item) => Partial<Named>,
 ) {
   return queryOptions({
     queryKey: [operation, "names"] as const,
@@ -46,7 +54,7 @@ function namesBy<Item extends { readonly id: string }>(
       const all: Named[] = [];
       for await (const item of list()) {
         const name = nameOf(item);
-        if (name !== null) all.push({ id: item.id, name });
+        if (name !== null) all.push({ id: item.id, name, ...more?.(item) });
         if (all.length === mostNames) break;
       }
       return all.sort((one, other) => one.name.localeCompare(other.name));
@@ -57,7 +65,7 @@ function namesBy<Item extends { readonly id: string }>(
 
 /** The destinations and senders, for filters and for their names. */
 export interface Targets {
-  /** The destinations by their URLs; none where the caller may not list them. */
+  /** The destinations by their names or URLs; none where the caller may not list them. */
   readonly destinations: readonly Named[];
   /** The senders by their names; none where the caller may not list them. */
   readonly senders: readonly Named[];
@@ -87,21 +95,24 @@ export function TargetOptions({ targets, any, chosen }: {
   return (
     <>
       <option value="">{any}</option>
-      {all.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+      {all.map((each) => <option key={each.id} value={each.id}>{titleOf(each)}</option>)}
     </>
   );
 }
 
-/** A link to a destination: its URL, or its id where it was deleted or may not be read. */
+/** A link to a destination: its name with the URL beside it, or its id where it was deleted or may not be read. */
 export function DestinationLink({ id, at }: { readonly id: string; readonly at?: string | undefined }): ReactNode {
   const mayList = useMay()("listDestinations");
   const { data, isLoading } = useQuery(destinationNames);
-  const url = data?.find((destination) => destination.id === id)?.name;
+  const { name, url } = data?.find((destination) => destination.id === id) ?? {};
   if (!mayList) return <code>{id}</code>;
   return (
-    <Link to="/destinations/$id" params={{ id }} search={at === undefined ? {} : { at }} aria-label={url ?? id}>
-      {url === undefined ? isLoading ? "…" : <code>{id}</code> : <MiddleCut text={url} />}
-    </Link>
+    <>
+      <Link to="/destinations/$id" params={{ id }} search={at === undefined ? {} : { at }} aria-label={name ?? id}>
+        {name === undefined ? isLoading ? "…" : <code>{id}</code> : <MiddleCut text={name} />}
+      </Link>
+      {url !== undefined && url !== name && <> <small><MiddleCut text={url} /></small></>}
+    </>
   );
 }
 
@@ -116,7 +127,7 @@ export function DestinationChoice({ control, chosen }: {
     <select key={String(isLoading)} {...control} defaultValue={chosen ?? ""} required>
       <option value="" disabled>{isLoading ? "Loading…" : "Choose a destination"}</option>
       {isGone && <option value={chosen}>{chosen} (deleted)</option>}
-      {data.map(({ id, name }) => <option key={id} value={id}>{name}</option>)}
+      {data.map((each) => <option key={each.id} value={each.id}>{titleOf(each)}</option>)}
     </select>
   );
 }

@@ -13,6 +13,7 @@ import { Moment } from "../../parts/time.tsx";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./destination.module.css";
+import { pairsText } from "./setting-texts.ts";
 
 type History = readonly Schemas["HistoryItem"][];
 
@@ -123,8 +124,12 @@ function Then({ id, at }: { readonly id: string; readonly at: string }): ReactNo
 }
 
 function settingsOf(destination: Schemas["Destination"]): Values {
-  const { url, authType, status, timeoutMs, serverRateLimit, retryPolicy, circuit } = destination;
-  return linesOf({ url, status, authType: authTitle(authType), timeoutMs, serverRateLimit, retryPolicy, circuit });
+  const { name, description, ownerId, metadata, url, authType, status, timeoutMs } = destination;
+  const { serverRateLimit, retryPolicy, circuit } = destination;
+  return linesOf({
+    name, description, ownerId, metadata: pairsText(metadata), url, status, authType: authTitle(authType), timeoutMs,
+    serverRateLimit, retryPolicy, circuit,
+  });
 }
 
 /** The place of the last change at or before a time or a position, which sort as text; -1 before the first. */

@@ -24,7 +24,7 @@ export function DeliverySettings({ destination }: { readonly destination: Schema
             url, serverRateLimit: String(serverRateLimit), status: status === "Inactive" ? "inactive" : "active",
             authType: authType ?? "", timeoutMs: textOf(timeoutMs),
           }}
-          question={(changed) => changed["status"] === "inactive" ? switchOff(url) : undefined}
+          question={(changed) => changed["status"] === "inactive" ? switchOff(destination.name ?? url) : undefined}
           changesOf={(changed, fields) => ({
             ...(changed["url"] !== undefined && { url: changed["url"] }),
             ...(changed["serverRateLimit"] !== undefined && { serverRateLimit: Number(changed["serverRateLimit"]) }),

@@ -33,7 +33,8 @@ export function DestinationPage(): ReactNode {
   const { data } = query;
   return (
     <Page
-      title={data?.url ?? "Destination"} heading={data && <MiddleCut text={data.url} />} back={back}
+      title={data ? data.name ?? data.url : "Destination"} heading={data && <MiddleCut text={data.name ?? data.url} />}
+      back={back}
       acts={data && <Acts destination={data} />}
     >
       <Answered query={query}>{(destination) => <Content destination={destination} />}</Answered>
@@ -53,7 +54,7 @@ function Deleted({ id }: { readonly id: string }): ReactNode {
 }
 
 function Content({ destination }: { readonly destination: Schemas["Destination"] }): ReactNode {
-  const { id, url } = destination;
+  const { id, name, url } = destination;
   const { tab = "health" } = useSearch({ from: "/signed-in/destinations/$id" });
   const change = useChange();
   const mayDo = useMay();
@@ -61,7 +62,9 @@ function Content({ destination }: { readonly destination: Schemas["Destination"]
     <>
       <p className={styles.underTitle}>
         <span><DestinationStatus destination={destination} /></span>
-        <span className={classes(shared.small, styles.copied)}>URL <Copy text={url} label="Copy the URL" /></span>
+        <span className={classes(shared.small, styles.copied)}>
+          {name === null ? "URL" : <MiddleCut text={url} />} <Copy text={url} label="Copy the URL" />
+        </span>
         <Id value={id} />
       </p>
       {!mayDo("updateDestination") && (
@@ -77,7 +80,7 @@ function Content({ destination }: { readonly destination: Schemas["Destination"]
   );
 }
 
-function Acts({ destination: { id, url, status } }: { readonly destination: Schemas["Destination"] }): ReactNode {
+function Acts({ destination: { id, name, url, status } }: { readonly destination: Schemas["Destination"] }): ReactNode {
   const { act } = useSearch({ from: "/signed-in/destinations/$id" });
   const change = useChange();
   const mayDo = useMay();
@@ -92,7 +95,7 @@ function Acts({ destination: { id, url, status } }: { readonly destination: Sche
   const isOff = status === "Inactive";
   const { ask, dialog } = useQuestion();
   const turn = async () => {
-    if (!isOff && !await ask(switchOff(url))) return;
+    if (!isOff && !await ask(switchOff(name ?? url))) return;
     await update({ status: isOff ? "active" : "inactive" })
       .then(() => setProblem(""), (error: unknown) => setProblem(textOf(error)));
   };
@@ -127,7 +130,9 @@ function Acts({ destination: { id, url, status } }: { readonly destination: Sche
         </Confirm>
       )}
       {act === "delete" && mayDo("deleteDestination") && (
-        <Confirm title="Delete the destination?" act="Delete it" type={new URL(url).host} run={remove} close={close}>
+        <Confirm
+          title="Delete the destination?" act="Delete it" type={name ?? new URL(url).host} run={remove} close={close}
+        >
           <p>Its waiting events are cancelled, and its ingest token ends. Its history stays readable.</p>
         </Confirm>
       )}

@@ -4,6 +4,7 @@ import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { DeliverySettings } from "./delivery-settings.tsx";
 import styles from "./destination.module.css";
+import { IdentitySettings } from "./identity-settings.tsx";
 import { RetrySettings } from "./retry-settings.tsx";
 
 /** The settings of a destination, in groups that are saved one by one. */
@@ -11,6 +12,7 @@ export function Settings({ destination }: { readonly destination: Schemas["Desti
   const { createdAt, updatedAt } = destination;
   return (
     <section aria-label="Settings" className={styles.destinationSettings}>
+      <IdentitySettings destination={destination} />
       <DeliverySettings destination={destination} />
       <RetrySettings destination={destination} />
       <p className={shared.small}>Created <Moment at={createdAt} />, changed last <Moment at={updatedAt} />.</p>

@@ -14,8 +14,10 @@ export function CreateDestination({ close }: { readonly close: () => void }): Re
   const navigate = useNavigate();
   const [created, setCreated] = useState<Schemas["CreatedDestination"]>();
   const create = async (fields: Readonly<Record<string, string>>) => {
-    const { url = "", serverRateLimit = "" } = fields;
-    setCreated(await relay.createDestination({ url, serverRateLimit: Number(serverRateLimit), ...authOf(fields) }));
+    const { url = "", name = "", serverRateLimit = "" } = fields;
+    setCreated(await relay.createDestination({
+      url, serverRateLimit: Number(serverRateLimit), ...(name !== "" && { name }), ...authOf(fields),
+    }));
     await queries.invalidateQueries({ queryKey: ["listDestinations"] });
   };
   if (created) {
@@ -33,6 +35,9 @@ export function CreateDestination({ close }: { readonly close: () => void }): Re
       <Form submit={create} label="Create destination" keeps cancel={close}>
         <Field name="url" label="URL" hint="Where events are posted to, by HTTPS.">
           {(props) => <input {...props} inputMode="url" autoComplete="off" />}
+        </Field>
+        <Field name="name" label="Name (optional)" hint="It stands in the place of the URL in lists and choices.">
+          {(props) => <input {...props} autoComplete="off" />}
         </Field>
         <Field name="serverRateLimit" label="Concurrent requests" hint="Most requests in flight at the same time.">
           {(props) => <input {...props} type="number" defaultValue="5" />}

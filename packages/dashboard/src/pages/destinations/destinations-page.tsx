@@ -59,8 +59,8 @@ export function DestinationsPage(): ReactNode {
         }}
       >
         <input
-          key={text} type="search" name="text" defaultValue={text} aria-label="Find by a part of the URL"
-          placeholder="Part of the URL" maxLength={200}
+          key={text} type="search" name="text" defaultValue={text} aria-label="Find by name or a part of the URL"
+          placeholder="Name or part of the URL" maxLength={200}
         />
         <label>Status <select value={chosen ?? ""} onChange={({ target }) => change({ Status: target.value })}>
           <option value="">all</option>
@@ -95,7 +95,7 @@ export function DestinationsPage(): ReactNode {
   );
 }
 
-/** The destinations with a text in their URLs, the best twenty. */
+/** The destinations with a text in their names or URLs, the best twenty. */
 async function found(text: string, status: string | undefined): Promise<readonly Schemas["Destination"][]> {
   const { items } = await relay.lookup({ Q: text });
   const ids = items.flatMap(({ kind, id }) => (kind === "destination" ? [id] : []));
@@ -116,9 +116,14 @@ function Destinations({ items, series }: {
       stacked rows={rows} keyOf={({ id }) => id}
       columns={[
         {
-          head: "URL", kind: "main",
-          cell: ({ id, url }) => (
-            <Link to="/destinations/$id" params={{ id }} aria-label={url}><MiddleCut text={url} /></Link>
+          head: "Destination", kind: "main",
+          cell: ({ id, name, url }) => (
+            <>
+              <Link to="/destinations/$id" params={{ id }} aria-label={name ?? url}>
+                <MiddleCut text={name ?? url} />
+              </Link>
+              {name !== null && <small><MiddleCut text={url} /></small>}
+            </>
           ),
         },
         {
@@ -165,14 +170,14 @@ function Waiting({ id, waiting }: { readonly id: string; readonly waiting: numbe
   );
 }
 
-function Switch({ item: { id, url, status } }: { readonly item: Schemas["Destination"] }): ReactNode {
+function Switch({ item: { id, name, url, status } }: { readonly item: Schemas["Destination"] }): ReactNode {
   const queries = useQueryClient();
   const mayDo = useMay();
   const [problem, setProblem] = useState("");
   const isOff = status === "Inactive";
   const { ask, dialog } = useQuestion();
   const turn = async () => {
-    if (!isOff && !await ask(switchOff(url))) return;
+    if (!isOff && !await ask(switchOff(name ?? url))) return;
     try {
       await relay.updateDestination({ id }, { status: isOff ? "active" : "inactive" });
       await queries.invalidateQueries({ queryKey: ["listDestinations"] });
@@ -185,7 +190,7 @@ function Switch({ item: { id, url, status } }: { readonly item: Schemas["Destina
   const does = isOff ? "Switch on" : "Switch off…";
   return (
     <>
-      <button type="button" aria-label={`${does}: ${url}`} onClick={() => void turn()}>{does}</button>
+      <button type="button" aria-label={`${does}: ${name ?? url}`} onClick={() => void turn()}>{does}</button>
       {problem !== "" && <span className={shared.problem} role="alert">{problem}</span>}
       {dialog}
     </>

@@ -159,6 +159,7 @@ function detailsOf({ event, destination, tenant }: MomentState): Detail[] {
     { name: "next attempt", ...time(event.nextAttemptAt) },
     { name: "delivered", ...time(event.deliveredAt) },
     ...destination ? [
+      ...destination.name === null ? [] : [{ name: "sent to", text: destination.name }],
       { name: "URL", text: destination.url, shown: <MiddleCut text={destination.url} /> },
       {
         name: "destination", text: destination.suspendedUntil === null

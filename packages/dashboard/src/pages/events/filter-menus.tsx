@@ -7,7 +7,7 @@ import type { Search } from "../../app/search.ts";
 import { useMay } from "../../app/session.ts";
 import { MiddleCut } from "../../parts/copy.tsx";
 import { fieldsOf } from "../../parts/fields.ts";
-import type { Named, Targets } from "../../parts/names.tsx";
+import { titleOf, type Named, type Targets } from "../../parts/names.tsx";
 import { EventStatus } from "../../parts/status.tsx";
 import { TimeInput } from "../../parts/time-input.tsx";
 import { hourMs, zoneName } from "../../parts/times.ts";
@@ -77,7 +77,7 @@ function ChoiceMenu({ name, of, search, change, close }: MenuProps & {
   readonly name: string; readonly of: readonly Named[];
 }): ReactNode {
   const [text, setText] = useState("");
-  const found = of.filter((one) => one.name.toLowerCase().includes(text.trim().toLowerCase()));
+  const found = of.filter((one) => titleOf(one).toLowerCase().includes(text.trim().toLowerCase()));
   return (
     <>
       {of.length >= manyChoices && (
@@ -86,15 +86,15 @@ function ChoiceMenu({ name, of, search, change, close }: MenuProps & {
           onChange={({ target }) => setText(target.value)}
         />
       )}
-      {found.map(({ id, name: title }) => (
+      {found.map((one) => (
         <button
-          key={id} type="button" className={styles.choice} aria-pressed={search[name] === id}
+          key={one.id} type="button" className={styles.choice} aria-pressed={search[name] === one.id}
           onClick={() => {
-            change({ [name]: id });
+            change({ [name]: one.id });
             close();
           }}
         >
-          <MiddleCut text={title} />
+          <MiddleCut text={titleOf(one)} />
         </button>
       ))}
       {found.length === 0 && (

@@ -4,11 +4,10 @@ import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { changesIn } from "../../parts/changes.ts";
-import { MiddleCut } from "../../parts/copy.tsx";
 import { Diff } from "../../parts/diff.tsx";
 import { FactLine } from "../../parts/fact-line.tsx";
 import type { Fact } from "../../parts/fact-words.ts";
-import { useTargets } from "../../parts/names.tsx";
+import { DestinationLink, useTargets } from "../../parts/names.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Answered, useIsSlow } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
@@ -49,15 +48,12 @@ function Skeleton(): ReactNode {
 
 function Content({ incident }: { readonly incident: Incident }): ReactNode {
   const { destinationUrlId, state, startedAt, endedAt, endedBy } = incident;
-  const { nameOf } = useTargets();
   const now = useNow();
   return (
     <>
       <p className={styles.incidentHead}>
         <IncidentState state={state} />
-        <Link to="/destinations/$id" params={{ id: destinationUrlId }} className={styles.incidentUrl}>
-          <MiddleCut text={nameOf(destinationUrlId)} />
-        </Link>
+        <span className={styles.incidentOf}><DestinationLink id={destinationUrlId} /></span>
         <span>
           from <Moment at={startedAt} />
           {endedAt !== null && <> to <Moment at={endedAt} /></>}, {lastedText(incident, now)}

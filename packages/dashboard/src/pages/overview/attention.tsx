@@ -124,8 +124,8 @@ function inactiveLines(page: Schemas["DestinationPage"] | undefined): readonly R
       key="inactive" tone="off" what={`${total} ${total === 1 ? "destination is" : "destinations are"} inactive`}
       list={{ to: "/destinations", search: { Status: "Inactive" } }}
     >
-      {page.items.map(({ id, url }) => (
-        <span key={id}><Link to="/destinations/$id" params={{ id }}><MiddleCut text={url} /></Link></span>
+      {page.items.map(({ id, name, url }) => (
+        <span key={id}><Link to="/destinations/$id" params={{ id }}><MiddleCut text={name ?? url} /></Link></span>
       ))}
       {total > page.items.length && <span>and {total - page.items.length} more</span>}
     </Line>,

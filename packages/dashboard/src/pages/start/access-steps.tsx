@@ -39,7 +39,10 @@ export function DestinationStep({ destination, hasAny, gain, known }: Props & {
   return (
     <>
       {destination && (
-        <p>Events are sent to <Link to="/destinations/$id" params={{ id: destination.id }}>{destination.url}</Link></p>
+        <p>
+          Events are sent to{" "}
+          <Link to="/destinations/$id" params={{ id: destination.id }}>{destination.name ?? destination.url}</Link>
+        </p>
       )}
       {!destination && hasAny && (
         <p>No destination is active. <Link to="/destinations">See why</Link>, or create another one.</p>
