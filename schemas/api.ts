@@ -201,6 +201,11 @@ export interface components {
             url: string;
             /** @description Most requests in flight at once. 5 if absent. */
             serverRateLimit?: number;
+            /**
+             * @description What becomes of posts while the circuit is open: `reject` answers 422, `hold` accepts and holds them until it closes; null: `reject`. "reject" if absent.
+             * @enum {string|null}
+             */
+            whenSuspended?: "reject" | "hold" | null;
             /** @description What people call it; 1 to 255 characters once trimmed; null: nothing. null if absent. */
             name?: string | null;
             /** @description What people note about it; null: nothing. null if absent. */
@@ -270,6 +275,11 @@ export interface components {
             url?: string;
             /** @description Most requests in flight at once. */
             serverRateLimit?: number;
+            /**
+             * @description What becomes of posts while the circuit is open: `reject` answers 422, `hold` accepts and holds them until it closes; null: `reject`.
+             * @enum {string|null}
+             */
+            whenSuspended?: "reject" | "hold" | null;
             /** @description What people call it; 1 to 255 characters once trimmed; null: nothing. */
             name?: string | null;
             /** @description What people note about it; null: nothing. */
@@ -1930,6 +1940,43 @@ export interface components {
              */
             type: "DestinationDescribed";
         };
+        /** @description From now on posts are refused, or held, while the circuit is open. */
+        DestinationHoldingChangedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always DestinationHoldingChanged.
+             * @enum {string}
+             */
+            type: "DestinationHoldingChanged";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /**
+                 * @description Whether posts are refused or held while the circuit is open.
+                 * @enum {string}
+                 */
+                whenSuspended: "reject" | "hold";
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "DestinationHoldingChanged";
+        };
         /** @description The settings for attempts changed: all are given, null for those of the relay or the tenant. */
         DestinationPolicyChangedFact: components["schemas"]["Fact"] & {
             /**
@@ -2049,6 +2096,11 @@ export interface components {
                  * @enum {string|null}
                  */
                 authType: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth" | null;
+                /**
+                 * @description Whether posts are refused or held while the circuit is open.
+                 * @enum {string}
+                 */
+                whenSuspended?: "reject" | "hold";
                 /** @description How long an attempt may take at most, milliseconds. */
                 timeoutMs?: number;
                 /** @description Takes the place of the relay's schedule and of the tenant's maxTrys. */
@@ -4519,7 +4571,7 @@ export interface components {
             nextCursor: string | null;
         };
         /** @description A fact of the audit, by its `type`. */
-        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["OtherFact"];
+        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts, and how many the filters match. */
         AuditPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -4660,6 +4712,11 @@ export interface components {
             };
             /** @description Most requests in flight at once. */
             serverRateLimit: number;
+            /**
+             * @description What becomes of posts while the circuit is open.
+             * @enum {string}
+             */
+            whenSuspended: "reject" | "hold";
             /** @description What people call it; null: nothing. */
             name: string | null;
             /** @description What people note about it; null: nothing. */
@@ -4945,6 +5002,11 @@ export interface components {
             };
             /** @description Most requests in flight at once. */
             serverRateLimit: number;
+            /**
+             * @description What becomes of posts while the circuit is open.
+             * @enum {string}
+             */
+            whenSuspended: "reject" | "hold";
             /** @description What people call it; null: nothing. */
             name: string | null;
             /** @description What people note about it; null: nothing. */
@@ -5445,7 +5507,7 @@ export interface components {
             items: components["schemas"]["FoundItem"][];
         };
         /** @description A fact of a history, by its `type`. */
-        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["OtherFact"];
+        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts about one thing, and how many there are. */
         HistoryPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -9029,7 +9091,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted";
+                Type?: "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted";
                 /** @description Facts from this time. */
                 From?: string;
                 /** @description Facts up to this time. */
@@ -9849,6 +9911,8 @@ export interface operations {
             422: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description Of a suspended destination: in how many seconds it is tried again, at the earliest. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -11396,7 +11460,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "WebhookSecretsExpired" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRotated" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted" | "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRotated" | "ServiceKeyRevoked" | "ViewSaved" | "ViewChanged" | "ViewDeleted";
+                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "WebhookSecretsExpired" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRotated" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted" | "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRotated" | "ServiceKeyRevoked" | "ViewSaved" | "ViewChanged" | "ViewDeleted";
                 /** @description Facts about this: the id of a tenant, user, API key, invite, destination (its circuit's, too), sender, purge or replay. */
                 SubjectId?: string;
                 /** @description What this user did. */
@@ -11795,6 +11859,7 @@ export interface Inputs {
     readonly createDestination: {
         readonly url: string;
         readonly serverRateLimit: number;
+        readonly whenSuspended: "reject" | "hold" | null;
         readonly name: string | null;
         readonly description: string | null;
         readonly ownerId: string | null;
@@ -11862,6 +11927,7 @@ export interface Inputs {
     readonly updateDestination: {
         readonly url?: string;
         readonly serverRateLimit?: number;
+        readonly whenSuspended?: "reject" | "hold" | null;
         readonly name?: string | null;
         readonly description?: string | null;
         readonly ownerId?: string | null;
@@ -12275,6 +12341,7 @@ export const facts = {
   DestinationUrlChanged: {"words":["changed the URL to {url}"],"subject":"destination","setting":"the destination's URL"},
   DestinationRateLimitChanged: {"words":["set the limit of concurrent requests to {serverRateLimit}"],"subject":"destination","setting":"the destination's limit of concurrent requests"},
   DestinationDescribed: {"words":["changed the description of the destination"],"subject":"destination"},
+  DestinationHoldingChanged: {"words":["set what becomes of posts while suspended: {whenSuspended}"],"subject":"destination"},
   DestinationPolicyChanged: {"words":["changed how it is tried"],"subject":"destination","setting":"how the destination is tried"},
   DestinationActivated: {"words":["switched the destination on"],"subject":"destination","setting":"the destination was switched on"},
   DestinationDeactivated: {"words":["switched the destination off"],"subject":"destination","setting":"the destination was switched off"},

@@ -39,6 +39,7 @@ export const destinations: Collection<DestinationDocument> = {
     tenantId: "id",
     url: "text",
     serverRateLimit: "number",
+    whenSuspended: "text",
     name: "text",
     description: "text",
     ownerId: "text",

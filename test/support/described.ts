@@ -79,7 +79,8 @@ function problemWith(
   const shared = "$ref" in given ? (given.$ref.split("/").at(-1) ?? "") : undefined;
   const response = shared === undefined ? (given as DescribedResponse) : apiDocument.components.responses[shared];
   const named = Object.keys(response?.headers ?? {});
-  const absent = named.find((name) => !headers.has(name));
+  const isOptional = (header: object | undefined) => header !== undefined && "required" in header && !header.required;
+  const absent = named.find((name) => !isOptional(response?.headers[name]) && !headers.has(name));
   if (absent !== undefined) return `no ${absent}`;
   const challenged = headers.has("WWW-Authenticate");
   if (challenged && !named.includes("WWW-Authenticate")) return "WWW-Authenticate is not described";

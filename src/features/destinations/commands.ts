@@ -80,6 +80,7 @@ export class DestinationCommands {
       type: "RegisterDestination",
       destination: {
         destinationId, tenantId, ...settings,
+        whenSuspended: input.whenSuspended === "hold" ? "hold" : null,
         auth: auth ? this.#seal(auth, tenant, destinationId) : null,
         ingestTokenHash: sha256(ingestToken),
       },
@@ -181,6 +182,7 @@ function readSettings<Body extends Inputs["updateDestination"]>(body: Body) {
   for (const pair of Object.entries(metadata ?? {})) for (const text of pair) checkPlainText("metadata", text);
   return {
     ...fieldsOf(createDestination, body),
+    whenSuspended: body.whenSuspended === null ? "reject" as const : body.whenSuspended,
     name: name && cleanName("name", name),
     metadata: metadata === null ? {} : metadata,
     retryPolicy: retryPolicy && readRetries(retryPolicy),

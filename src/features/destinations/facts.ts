@@ -23,6 +23,13 @@ export type DestinationAuth = ValueOf<typeof auth>;
 const ids = { destinationId: uuid(), tenantId: uuid(), at };
 const told = ["destinationId", "tenantId", "at"] as const;
 
+/** What becomes of posts while the circuit is open. */
+const whenSuspendedValues = ["reject", "hold"] as const;
+/** One of {@link whenSuspendedValues}. */
+type WhenSuspended = (typeof whenSuspendedValues)[number];
+
+const whenSuspended = oneOf(whenSuspendedValues, "Whether posts are refused or held while the circuit is open.");
+
 /** The most that `timeoutMs` of a destination may be. */
 export const longestTimeoutMs = createDestination.properties.timeoutMs.maximum;
 
@@ -44,6 +51,7 @@ export const destinationFacts = {
       serverRateLimit: integer(1, "Concurrent requests at most."),
       auth: nullable(auth),
       ingestTokenHash: text("SHA-256 of the ingest token."),
+      whenSuspended: optional(whenSuspended),
       timeoutMs: optional(timeoutMs),
       retryPolicy: optional(retryPolicy),
       circuit: optional(circuitPolicy),
@@ -56,7 +64,7 @@ export const destinationFacts = {
       "created the destination: {url}, concurrent requests up to {serverRateLimit}, {authType} authentication",
       "created the destination: {url}, concurrent requests up to {serverRateLimit}, no authentication",
     ],
-    shown: [...told, "url", "serverRateLimit", "auth", ...descriptive, ...policy],
+    shown: [...told, "url", "serverRateLimit", "auth", "whenSuspended", ...descriptive, ...policy],
     audit: "destination",
     creates: true,
     sets: { status: "Active" },
@@ -91,6 +99,14 @@ export const destinationFacts = {
     words: "changed the description of the destination",
     shown: [...told, ...descriptive],
     changes: descriptive,
+    audit: "destination",
+  }),
+  DestinationHoldingChanged: fact({
+    data: { ...ids, whenSuspended },
+    meaning: "From now on posts are refused, or held, while the circuit is open.",
+    words: "set what becomes of posts while suspended: {whenSuspended}",
+    shown: [...told, "whenSuspended"],
+    changes: ["whenSuspended"],
     audit: "destination",
   }),
   DestinationPolicyChanged: fact({
@@ -166,6 +182,7 @@ export type DestinationEvent = EventsOf<typeof destinationFacts>;
 export interface DestinationSettings {
   readonly url: string;
   readonly serverRateLimit: number;
+  readonly whenSuspended: WhenSuspended;
   readonly name: string | null;
   readonly description: string | null;
   readonly ownerId: string | null;
@@ -182,6 +199,7 @@ export interface DestinationSettings {
 
 /** The settings that a registration may lack, as they are without them. */
 export const unset = {
+  whenSuspended: "reject",
   name: null, description: null, ownerId: null, metadata: {}, timeoutMs: null, retryPolicy: null, circuit: null,
   expireAfterDays: null,
 } satisfies Partial<DestinationSettings>;
@@ -212,6 +230,7 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
   switch (event.type) {
     case "DestinationUrlChanged":
     case "DestinationRateLimitChanged":
+    case "DestinationHoldingChanged":
     case "DestinationPolicyChanged":
     case "DestinationDescribed":
     case "DestinationAuthConfigured":

@@ -2,7 +2,7 @@ import { eventIdOf, keyOfEvent } from "../../kernel/domain/event-id.ts";
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { Tags } from "../../kernel/domain/tags.ts";
-import { timestamp } from "../../kernel/domain/time.ts";
+import { millis, timestamp } from "../../kernel/domain/time.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
 import { isNewer } from "../../kernel/log/unreadable.ts";
@@ -164,7 +164,9 @@ export class Ingest {
   #obstacle({ sender, destination }: Admission): Refusal | null | Promise<Refusal | null> {
     if (sender && !sender.active) return new Refusal("rejected", "the sender is inactive");
     if (destination.deleted) return new Refusal("rejected", "the sender's destination was deleted");
-    return onceKnown(this.#parts.credentials.availability(destination), obstacleOf);
+    if (destination.active && destination.whenSuspended === "hold") return null;
+    const { credentials, clock } = this.#parts;
+    return onceKnown(credentials.availability(destination), (found) => obstacleOf(found, clock.now()));
   }
 
   async #find(tenantId: string, idempotencyKey: string | undefined): Promise<Duplicate | undefined> {
@@ -214,8 +216,9 @@ function duplicateOf(event: Webhook): Duplicate {
   return { eventId: event.id, ...eventView(event) };
 }
 
-function obstacleOf({ status, suspendedUntil }: Availability): Refusal | null {
+function obstacleOf({ status, suspendedUntil }: Availability, now: number): Refusal | null {
   if (status === "Active") return null;
-  const until = suspendedUntil === null ? "" : ` until ${suspendedUntil}`;
-  return new Refusal("rejected", `the destination is ${status.toLowerCase()}${until}`);
+  if (suspendedUntil === null) return new Refusal("rejected", `the destination is ${status.toLowerCase()}`);
+  const retryAfterS = Math.max(1, Math.ceil((millis(suspendedUntil) - now) / 1000));
+  return new Refusal("rejected", `the destination is suspended until ${suspendedUntil}`, retryAfterS);
 }

@@ -83,11 +83,20 @@ export const ingestOperation: Operation = {
       "The body is larger than `RELAY_MAX_BODY_BYTES`, 256 KiB by default, or the event is over 1 MiB in the log.",
       "body: must be at most 262144 bytes", "body: is too large for the log to keep as one event",
     ),
-    422: problem(
-      "The destination or the sender accepts nothing new.",
-      "the destination is suspended until 2026-02-01T00:04:59.412Z", "the sender is inactive",
-      "the sender's destination was deleted",
-    ),
+    422: {
+      ...problem(
+        "The destination or the sender accepts nothing new.",
+        "the destination is suspended until 2026-02-01T00:04:59.412Z", "the sender is inactive",
+        "the sender's destination was deleted",
+      ),
+      headers: {
+        "Retry-After": {
+          description: "Of a suspended destination: in how many seconds it is tried again, at the earliest.",
+          required: false,
+          schema: { type: "integer", minimum: 1 },
+        },
+      },
+    },
     503: problem(
       "The storage cannot be reached or is overloaded, or the mapping waited too long. The event may be stored " +
         "after all: post it again under the same idempotency key.",

@@ -10,6 +10,7 @@ export interface ErrorAnswer {
   readonly status: number;
   readonly text: string;
   readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly unforeseen: boolean;
 }
 
@@ -36,8 +37,9 @@ const unavailabilities = [LogUnavailable, ReadModelsUnavailable, ExpiringStateUn
 /** The answer to an error. The caller sees the text of a Refusal only. */
 export function errorAnswer(error: unknown): ErrorAnswer {
   if (error instanceof Refusal) {
-    const { kind, message } = error;
-    const answer = { status: statusOf[kind], text: message, unforeseen: false };
+    const { kind, message, retryAfterS } = error;
+    const headers = retryAfterS !== null && { headers: { "Retry-After": String(retryAfterS) } };
+    const answer = { status: statusOf[kind], text: message, unforeseen: false, ...headers };
     return kind === "disposable-email" ? { ...answer, body: { error: "disposable_email", message } } : answer;
   }
   if (unavailabilities.some((kind) => error instanceof kind)) {

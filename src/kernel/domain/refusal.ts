@@ -16,11 +16,14 @@ export type RefusalKind =
 /** A refusal the caller is told about. The message names the field at fault and never holds a secret. */
 export class Refusal extends Error {
   readonly kind: RefusalKind;
+  /** After how many whole seconds the caller may try again; null if that is not known. */
+  readonly retryAfterS: number | null;
 
-  constructor(kind: RefusalKind, message: string) {
+  constructor(kind: RefusalKind, message: string, retryAfterS: number | null = null) {
     super(message);
     this.name = "Refusal";
     this.kind = kind;
+    this.retryAfterS = retryAfterS;
   }
 }
 
