@@ -46,7 +46,7 @@ const settingNames: Readonly<Record<string, string>> = {
   url: "URL", serverRateLimit: "Concurrent requests", authType: "Authentication", auth: "Credentials",
   destinationId: "Destination", maxTrys: "Tries", circuitBreakerTimer: "Circuit timer, seconds",
   retentionDays: "Retention, days", webhookSecretFingerprint: "Fingerprint", last4: "Last four", expiresAt: "Ends",
-  toDestinationId: "To destination", timeoutMs: "Timeout, ms", ownerId: "Customer",
+  toDestinationId: "To destination", timeoutMs: "Timeout, ms", ownerId: "Customer", expireAfterDays: "Expiry, days",
 };
 
 /** The names of parts of settings, where their values alone say too little. */

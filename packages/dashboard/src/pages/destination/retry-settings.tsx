@@ -5,7 +5,7 @@ import type { Fields } from "../../parts/fields.ts";
 import { Field } from "../../parts/form.tsx";
 import { durationText } from "../../parts/times.ts";
 import { own, OwnSettings } from "./own-settings.tsx";
-import { changesPart, listOf, textOf } from "./setting-texts.ts";
+import { changesPart, listOf, numbersIn, textOf } from "./setting-texts.ts";
 import { SettingsForm, SettingsGroup, SettingsList } from "./settings-group.tsx";
 import { waitingText } from "./waiting.ts";
 
@@ -31,6 +31,7 @@ export function RetrySettings({ destination }: { readonly destination: Destinati
           changesOf={(changed, fields) => ({
             ...(changesPart(changed, "retryPolicy") && { retryPolicy: policyIn(fields) }),
             ...(changesPart(changed, "circuit") && { circuit: circuitIn(fields) }),
+            ...numbersIn(changed, "expireAfterDays"),
           })}
         >
           <OwnSettings
@@ -66,13 +67,19 @@ export function RetrySettings({ destination }: { readonly destination: Destinati
               {(props) => <input {...props} type="number" />}
             </Field>
           </OwnSettings>
+          <Field
+            name="expireAfterDays" label="Expiry, days"
+            hint="Events that have waited so long are cancelled, those that wait now, too. 1 to 365; empty: never."
+          >
+            {(props) => <input {...props} type="number" />}
+          </Field>
         </SettingsForm>
       ) : <Shown destination={destination} />}
     </SettingsGroup>
   );
 }
 
-function textsOf({ retryPolicy, circuit }: Destination): Fields {
+function textsOf({ retryPolicy, circuit, expireAfterDays }: Destination): Fields {
   return {
     retryPolicy: retryPolicy === null ? "" : own,
     "retryPolicy.schedule": retryPolicy?.schedule.join(", ") ?? "",
@@ -81,6 +88,7 @@ function textsOf({ retryPolicy, circuit }: Destination): Fields {
     circuit: circuit === null ? "" : own,
     "circuit.failures": textOf(circuit?.failures ?? null),
     "circuit.timer": textOf(circuit?.timer ?? null),
+    expireAfterDays: textOf(expireAfterDays),
   };
 }
 
@@ -104,7 +112,8 @@ function circuitIn(fields: Fields): Request["circuit"] {
   return { failures: Number(fields["circuit.failures"]), timer: Number(fields["circuit.timer"]) };
 }
 
-function Shown({ destination: { retryPolicy, circuit } }: { readonly destination: Destination }): ReactNode {
+function Shown({ destination }: { readonly destination: Destination }): ReactNode {
+  const { retryPolicy, circuit, expireAfterDays } = destination;
   return (
     <SettingsList settings={[
       ["Retry policy", retryPolicy === null ? "the relay's schedule and the tenant's tries" : "its own"],
@@ -113,6 +122,7 @@ function Shown({ destination: { retryPolicy, circuit } }: { readonly destination
       ["Retried outcomes", retryPolicy && (outcomesText(retryPolicy) || "all")],
       ["Circuit", circuit === null ? "the tenant's tries and circuit timer"
         : `opens after ${circuit.failures} failures in a row, for ${durationText(circuit.timer * 1_000)}`],
+      ["Expiry, days", expireAfterDays],
     ]}
     />
   );
