@@ -10901,7 +10901,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page of groups. */
+            /** @description A page of groups; `total` counts the groups. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];

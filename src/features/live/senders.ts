@@ -18,7 +18,7 @@ export class EventSenders {
     this.#store = store;
   }
 
-  /** The sender of an event of {@link learn}; null without one, and where the event is gone. */
+  /** The sender of an event of {@link learn}; null without one, and where its first entry is gone or unreadable. */
   of(eventId: string): string | null {
     return this.#known.get(eventId) || null;
   }

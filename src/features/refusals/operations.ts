@@ -23,7 +23,7 @@ export function refusalOperations({ queries }: Services): Operation[] {
         "of the last 30 days, newest first. Neither keys nor tokens that were sent are kept. Counted as well as " +
         "possible: a crash may lose the last second, and a flood of different reasons is counted as `other reasons`.",
       list: listRefusals,
-      answers: { 200: page("refusal", "A page of groups.", refusal) },
+      answers: { 200: page("refusal", "A page of groups; `total` counts the groups.", refusal) },
     }, async ({ caller, input: { page, filters } }) => {
       const { Status: status, DestinationUrlId, SenderId, From, To } = filters;
       const filter = {

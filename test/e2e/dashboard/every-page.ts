@@ -13,6 +13,28 @@ const turningTexts = String.raw`[document.title, ...[...document.querySelectorAl
   ...["title", "aria-label", "placeholder"].map((name) => element.getAttribute(name) ?? ""),
 ])].filter((text) => /[\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/.test(text))`;
 
+/** Fields, buttons, links and texts of charts that overlap, at the places where a person sees them. */
+const coveredParts = String.raw`(() => {
+  const parts = [...document.querySelectorAll("a, button, input, select, textarea, summary, svg text")];
+  const isSeen = (element, x, y) => {
+    for (let box = element; box !== null; box = box.parentElement) {
+      const { left, right, top, bottom } = box.getBoundingClientRect();
+      const isClipped = box === element || getComputedStyle(box).overflow !== "visible";
+      if (isClipped && (x < left || x > right || y < top || y > bottom)) return false;
+    }
+    // The panel of an event lies over the list where that is narrow.
+    const panel = document.elementFromPoint(x, y)?.closest("aside");
+    return element.checkVisibility({ visibilityProperty: true }) && (!panel || panel.contains(element));
+  };
+  const seen = parts.map((part) => ({ part, box: part.getBoundingClientRect() })).filter(({ part, box }) =>
+    box.width > 1 && isSeen(part, (box.left + box.right) / 2, (box.top + box.bottom) / 2));
+  return seen.flatMap(({ part, box }, at) => seen.slice(at + 1).filter((other) =>
+    !part.contains(other.part) && !other.part.contains(part)
+    && Math.min(box.right, other.box.right) - Math.max(box.left, other.box.left) > 2
+    && Math.min(box.bottom, other.box.bottom) - Math.max(box.top, other.box.top) > 2,
+  ).map((other) => part.outerHTML.slice(0, 120) + " and " + other.part.outerHTML.slice(0, 120)));
+})()`;
+
 /** The tests of a suite: axe looks at every page in one look, or in each look with dialogs and without content, too. */
 export function everyPage({ inEachLook }: { readonly inEachLook: boolean }): void {
   const stage = dashboardStage({
@@ -69,7 +91,8 @@ export function everyPage({ inEachLook }: { readonly inEachLook: boolean }): voi
     "/events/0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03",
   ];
 
-  const looks = [["light", 1280], ["dark", 320]] as const;
+  /** The last one is a window of 1280 px at 200 % zoom. */
+  const looks = [["light", 1280, 800], ["dark", 320, 800], ["light", 640, 400]] as const;
 
   async function faultsOf(all: readonly string[]): Promise<Record<string, readonly string[]>> {
     const { page } = seen;
@@ -79,13 +102,14 @@ export function everyPage({ inEachLook }: { readonly inEachLook: boolean }): voi
       await seen.loaded();
       const turned = await page.evaluate<string[]>(turningTexts);
       if (turned.length > 0) faults[`${path}, texts that turn what follows them`] = turned;
-      for (const [number, [theme, width]] of looks.entries()) {
-        await page.setViewportSize({ width, height: 800 });
+      for (const [number, [theme, width, height]] of looks.entries()) {
+        await page.setViewportSize({ width, height });
         await page.emulateMedia({ colorScheme: theme });
         const found = inEachLook || at % looks.length === number ? await axeViolations(page) : [];
         const tooWide = await page.evaluate<number>(
           "document.documentElement.scrollWidth - document.documentElement.clientWidth");
         if (tooWide > 0) found.push(`${tooWide} px too wide`);
+        found.push(...await page.evaluate<string[]>(coveredParts));
         if (found.length > 0) faults[`${path}, ${theme} and ${width} px wide`] = found;
       }
     }

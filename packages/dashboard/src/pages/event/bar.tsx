@@ -95,8 +95,9 @@ function CircuitBand({ open: { from, to }, axis }: { readonly open: OpenCircuit;
   );
 }
 
-/** Between two written times there is at least this part of the axis: on wide screens, and on narrow ones. */
-const apart = { wide: 0.1, narrow: 0.35 };
+/** The part of the axis that a written time and the space behind it take, on wide screens and on narrow ones. */
+const seconds = { wide: 0.1, narrow: 0.23 };
+const milliseconds = { wide: 0.14, narrow: 0.32 };
 /** Times of a shorter story are written to the millisecond, ms. */
 const preciseMs = 10_000;
 
@@ -104,16 +105,18 @@ const preciseMs = 10_000;
 function Times({ axis }: { readonly axis: Axis }): ReactNode {
   const { zone } = usePreferences();
   const written: { readonly at: string; readonly place: number; readonly isWideOnly: boolean }[] = [];
-  let [wide, narrow] = [-1, -1];
-  for (const { at, place } of axis.times) {
-    if (place - wide < apart.wide) continue;
-    const isWideOnly = place - narrow < apart.narrow;
-    written.push({ at, place, isWideOnly });
-    wide = place;
-    if (!isWideOnly) narrow = place;
-  }
   const [first, last] = [axis.times[0], axis.times.at(-1)];
   const isPrecise = first && last && between(first.at, last.at) < preciseMs;
+  const width = isPrecise ? milliseconds : seconds;
+  /** Where the last written time ends. */
+  let [wide, narrow] = [0, 0];
+  for (const { at, place } of axis.times) {
+    if (startOf(place, width.wide) < wide) continue;
+    const isWideOnly = startOf(place, width.narrow) < narrow;
+    written.push({ at, place, isWideOnly });
+    wide = startOf(place, width.wide) + width.wide;
+    if (!isWideOnly) narrow = startOf(place, width.narrow) + width.narrow;
+  }
   const clock = (at: string) => momentText(at, zone, "time").slice(0, isPrecise ? undefined : "00:00:00".length);
   const days = axis.times.map(({ at, place }) => ({ day: momentText(at, zone, "day"), place }))
     .filter(({ day }, index, all) => day !== all[index - 1]?.day);
@@ -138,6 +141,11 @@ function Times({ axis }: { readonly axis: Axis }): ReactNode {
 
 function anchor(place: number): "start" | "middle" | "end" {
   return place < 0.1 ? "start" : place > 0.9 ? "end" : "middle";
+}
+
+/** Where a text of a width begins, by its anchor. */
+function startOf(place: number, width: number): number {
+  return place - { start: 0, middle: width / 2, end: width }[anchor(place)];
 }
 
 function percent(part: number): string {
