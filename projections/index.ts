@@ -9,6 +9,7 @@ import { eventsProjection } from "./events/projection.ts";
 import { incidentsProjection } from "./incidents/incidents.ts";
 import { invitesProjection } from "./invites/invites.ts";
 import { momentsProjection } from "./moments/moments.ts";
+import { notificationsProjection } from "./notifications/notifications.ts";
 import type { Projection, Recording } from "./projection.ts";
 import { purgesProjection, retentionProjection } from "./purges/purges.ts";
 import { quarantine } from "./quarantine/quarantine.ts";
@@ -46,6 +47,7 @@ const projections: readonly Projection[] = [
   incidentsProjection,
   viewsProjection,
   secretEndsProjection,
+  notificationsProjection,
 ];
 
 /** The collections of all read models. */

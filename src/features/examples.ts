@@ -1,6 +1,8 @@
 import apiKeySchema from "../../schemas/responses/api-key.json" with { type: "json" };
 import destinationSchema from "../../schemas/responses/destination.json" with { type: "json" };
 import inviteSchema from "../../schemas/responses/invite.json" with { type: "json" };
+import notificationSubscriptionSchema
+  from "../../schemas/responses/notification-subscription.json" with { type: "json" };
 import senderSchema from "../../schemas/responses/sender.json" with { type: "json" };
 import serviceAccountSchema from "../../schemas/responses/service-account.json" with { type: "json" };
 import serviceKeySchema from "../../schemas/responses/service-key.json" with { type: "json" };
@@ -106,6 +108,9 @@ export const serviceKey = serviceKeySchema.example;
 
 /** A view that its owner shares. */
 export const view = viewSchema.example;
+
+/** A destination that gets notifications. */
+export const notificationSubscription = notificationSubscriptionSchema.example;
 
 /** An invite, open for seven days. */
 export const invite = inviteSchema.example;

@@ -8,6 +8,7 @@ import { destinationFacts, type DestinationAuth } from "./destinations/facts.ts"
 import { webhookFacts } from "./events/facts.ts";
 import { apiKeyFacts } from "./keys/api-keys/facts.ts";
 import { serviceAccountFacts } from "./keys/service-accounts/facts.ts";
+import { notificationsFacts } from "./notifications/facts.ts";
 import { inviteFacts } from "./people/invites/facts.ts";
 import { personFacts } from "./people/persons/facts.ts";
 import { sessionFacts } from "./people/sessions/facts.ts";
@@ -33,12 +34,13 @@ const byHistory = {
   sender: senderFacts,
   event: webhookFacts,
   view: viewFacts,
+  notifications: notificationsFacts,
 };
 
 const declarations = {
   ...tenantFacts, ...purgesFacts, ...replaysFacts, ...replayJobFacts, ...cancellationsFacts, ...apiKeyFacts,
   ...serviceAccountFacts, ...inviteFacts, ...destinationFacts, ...circuitFacts, ...senderFacts, ...webhookFacts,
-  ...viewFacts, ...personFacts, ...platformFacts, ...reservationFacts, ...sessionFacts,
+  ...viewFacts, ...notificationsFacts, ...personFacts, ...platformFacts, ...reservationFacts, ...sessionFacts,
 };
 
 /** Every fact of the domain. */
@@ -59,7 +61,7 @@ export const histories = Object.fromEntries(Object.entries(byHistory).map(([hist
 export const auditTypes: readonly FactType[] = [
   histories.tenant, histories.purges, histories.replayJob.toReversed(), histories.replays, histories.cancellations,
   histories.apiKey, histories.invite, histories.destination, histories.circuit, histories.sender,
-  histories.serviceAccount, histories.view,
+  histories.serviceAccount, histories.view, histories.notifications,
 ].flat().filter((type) => facts.get(type)?.audit);
 
 /** The version that a fact is written under. */

@@ -28,6 +28,9 @@ import { serviceAccounts } from "./keys/service-accounts/facts.ts";
 import { ServiceAccountQueries, ServiceKeys } from "./keys/service-accounts/queries.ts";
 import { Live } from "./live/live.ts";
 import { LookupQueries } from "./lookup/queries.ts";
+import { NotificationCommands } from "./notifications/commands.ts";
+import { notifications } from "./notifications/facts.ts";
+import { NotificationQueries } from "./notifications/queries.ts";
 import { InviteCommands } from "./people/invites/commands.ts";
 import { invites } from "./people/invites/decide.ts";
 import { InviteQueries } from "./people/invites/queries.ts";
@@ -95,6 +98,7 @@ export interface Services {
     readonly purge: PurgeCommands;
     readonly replays: ReplayCommands;
     readonly views: ViewCommands;
+    readonly notifications: NotificationCommands;
   };
   readonly queries: {
     readonly tenants: TenantQueries;
@@ -115,6 +119,7 @@ export interface Services {
     readonly replays: ReplayQueries;
     readonly lookup: LookupQueries;
     readonly views: ViewQueries;
+    readonly notifications: NotificationQueries;
     readonly incidents: IncidentQueries;
   };
   readonly sessions: Sessions;
@@ -126,6 +131,7 @@ export interface Services {
   readonly forgetting: Forgetting;
   readonly replaying: Replaying;
   readonly live: Live;
+  readonly keys: PlatformKeys;
 }
 
 /** Puts the services together. */
@@ -148,6 +154,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
   const forgetting = new Forgetting({ ...own, views: savedViews });
   const refused = new RefusedRequests(parts);
   return {
+    keys,
     commands: {
       tenants: new TenantCommands(own, { creationLimit: limits.tenantCreation }),
       users: new UserCommands({ ...own, users, forgetting }),
@@ -163,6 +170,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       purge: new PurgeCommands(own),
       replays: new ReplayCommands(own),
       views: savedViews,
+      notifications: new NotificationCommands(parts),
     },
     queries: {
       tenants: tenantQueries,
@@ -183,6 +191,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       replays: new ReplayQueries(own),
       lookup: new LookupQueries(own),
       views: new ViewQueries(parts),
+      notifications: new NotificationQueries(parts),
       incidents: new IncidentQueries({ ...parts, refused }),
     },
     sessions,
@@ -204,5 +213,5 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
 export function serveAll(aggregates: Aggregates): void {
   aggregates.register(tenants).register(purges).register(destinations).register(senders);
   aggregates.register(circuits).register(apiKeys).register(invites).register(serviceAccounts);
-  aggregates.register(views);
+  aggregates.register(views).register(notifications);
 }

@@ -8,6 +8,7 @@ import { apiKeyOperations } from "../features/keys/api-keys/operations.ts";
 import { serviceAccountOperations } from "../features/keys/service-accounts/operations.ts";
 import { streamOperations } from "../features/live/operations.ts";
 import { lookupOperations } from "../features/lookup/operations.ts";
+import { notificationOperations } from "../features/notifications/operations.ts";
 import { inviteOperations } from "../features/people/invites/operations.ts";
 import { sessionOperations } from "../features/people/sessions/operations.ts";
 import { userOperations } from "../features/people/users/operations.ts";
@@ -43,6 +44,7 @@ export function operationsOf({ services, health, pages }: Pick<Api, "services" |
     ...incidentOperations(services),
     ...replayOperations(services),
     ...viewOperations(services),
+    ...notificationOperations(services),
     ...auditOperations(services),
     ...healthOperations(health),
   ];

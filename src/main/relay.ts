@@ -252,7 +252,7 @@ async function startRoles(
     ...singleParts, store, readModels, queue, outbound, ids, aggregates, vault, rotation, firstAttempts, reach,
     deliveryTimeoutMs: config.outbound.deliveryTimeoutMs,
     purge: services.commands.purge, replaying: services.replaying, forgetting: services.forgetting,
-    retry: config.retry,
+    keys: services.keys, retry: config.retry,
   }, config.roles);
   await projecting?.start();
   await readModelsBuilt({ readModels, ...instruments });

@@ -4,6 +4,7 @@ import { Claims } from "../delivery/dispatch/claims.ts";
 import { DeliveryWorker } from "../delivery/dispatch/delivery-worker.ts";
 import { Forwarder } from "../delivery/dispatch/forwarder.ts";
 import { LostAttempts } from "../delivery/dispatch/lost-attempts.ts";
+import { Notifier } from "../delivery/dispatch/notifier.ts";
 import { Sweeper } from "../delivery/dispatch/sweeper.ts";
 import { Workers } from "../delivery/dispatch/workers.ts";
 import { DeliveryClient } from "../delivery/requests/delivery-client.ts";
@@ -33,6 +34,7 @@ import type { OutboundClient } from "../kernel/ports/outbound.ts";
 import { ReadModelsUnavailable, type ReadModels } from "../kernel/ports/read-models.ts";
 import type { Logger, Metrics } from "../kernel/ports/telemetry.ts";
 import type { WorkQueue } from "../kernel/ports/work-queue.ts";
+import type { PlatformKeys } from "../kernel/sealing/platform-keys.ts";
 import type { Vault } from "../kernel/sealing/vault.ts";
 import { Leadership, type LeadershipParts } from "../kernel/workers/leadership.ts";
 import type { Reach } from "../kernel/workers/log-tail.ts";
@@ -67,6 +69,7 @@ export interface DeliveryParts extends SingleParts {
   readonly replaying: Replaying;
   readonly forgetting: Forgetting;
   readonly rotation: KeyRotation;
+  readonly keys: PlatformKeys;
   readonly ids: Ids;
   readonly metrics: Metrics;
   readonly retry: RetryPolicy;
@@ -135,7 +138,7 @@ function deliveryWorker(parts: WithWorkers): Role {
 }
 
 function forwarder(parts: DeliveryParts): Role {
-  return new Forwarder({ ...parts, log: parts.store });
+  return new Forwarder({ ...parts, log: parts.store, notifier: new Notifier(parts) });
 }
 
 function sweeperRole(parts: WithWorkers): Role {

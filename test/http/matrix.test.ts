@@ -101,6 +101,10 @@ listViews                                   | 401    | 200 200 200 200 |        
 updateView                                  | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 deleteView                                  | 401    | 204 204 204 204 | 403 403 403 403 | 404 404 404 404
 
+createNotificationSubscription              | 401    | 403 201 201 201 | 403 403 403 403 | 404 404 404 404
+listNotificationSubscriptions               | 401    | 200 200 200 200 |                 |
+deleteNotificationSubscription              | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
+
 listAudit                                   | 401    | 200 200 200 200 |                 |
 listAudit of another tenant                 | 401    | 200 200 200 200 |                 |
 listAudit of another tenant's Owner         | 401    | 200 200 200 200 |                 |

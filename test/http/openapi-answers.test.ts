@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { mostServiceKeys } from "../../src/features/keys/service-accounts/decide.ts";
+import { mostSubscriptions } from "../../src/features/notifications/decide.ts";
 import { CloudRegistrationGuards } from "../../src/features/tenants/registration-guards.ts";
 import { mostViews } from "../../src/features/views/commands.ts";
 import type { DocumentedOperation } from "../../src/http/openapi/document.ts";
@@ -200,6 +201,15 @@ const stories: Readonly<Record<string, Provoke>> = {
     }
     return ask(stage, described, { ...good, as: client });
   },
+  "createNotificationSubscription 404": (stage, described, good) =>
+    ask(stage, described, { json: { ...good.json, destinationUrlId: nowhere } }),
+  "createNotificationSubscription 422": (_stage, described) =>
+    onStage({}, async (stage) => {
+      const { destinationId: destinationUrlId } = stage.ingest;
+      const json = { destinationUrlId, types: ["event.exhausted"] };
+      for (let count = 0; count < mostSubscriptions; count += 1) await ask(stage, described, { json });
+      return ask(stage, described, { json });
+    }),
   "createServiceKey 422": withMostKeys,
   "rotateServiceKey 422": withMostKeys,
 

@@ -61,6 +61,10 @@ listViews                 | users
 updateView                | users
 deleteView                | users
 
+createNotificationSubscription | Developer | destinations:write | 201
+listNotificationSubscriptions | Viewer | destinations:read | 200
+deleteNotificationSubscription | Developer | destinations:write | 204
+
 listAudit                 | Viewer    | audit:read         | 200
 getStatistics             | Viewer    | events:read        | 200
 testDestination           | Developer | events:write       | 202

@@ -124,9 +124,8 @@ const derived: readonly Bug[] = [
     breaks: "every accepted event is published at least once",
     changes: [{
       file: "src/delivery/dispatch/forwarder.ts",
-      from: "    if (items.length > 0) await this.#parts.queue.publish(items);\n    this.#checkpoint = upTo;",
-      to: "    this.#checkpoint = upTo;\n    await this.#parts.state.put(checkpointKey, upTo, null);\n"
-        + "    if (items.length > 0) await this.#parts.queue.publish(items);",
+      from: "    if (items.length > 0) await this.#parts.queue.publish(items);\n",
+      to: "    await this.#save(upTo);\n    if (items.length > 0) await this.#parts.queue.publish(items);\n",
     }],
     tests: ["test/unit/delivery/dispatch/forwarder.test.ts"],
   },

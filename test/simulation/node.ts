@@ -116,7 +116,7 @@ export class Node {
         firstAttempts, reach: this.#follower,
         rotation: new KeyRotation({ store, sealing, readModels, aggregates, clock, ids }),
         purge: services.commands.purge, replaying: services.replaying, forgetting: services.forgetting,
-        retry: settings.retry, deliveryTimeoutMs: settings.deliveryTimeoutMs,
+        keys: services.keys, retry: settings.retry, deliveryTimeoutMs: settings.deliveryTimeoutMs,
       }, allRoles),
     ];
   }

@@ -74,6 +74,10 @@ const newIncident: Make = async (scene) => {
   return { params: { id: incident!.id } };
 };
 const newApiKey: Make = async ({ one }) => idOf(one.owner.client.api.createApiKey({ name: "key" }));
+const newNotificationSubscription: Make = async ({ one, ingest }) => idOf(
+  one.owner.client.api.createNotificationSubscription({
+    destinationUrlId: ingest.destinationId, types: ["destination.suspended"],
+  }));
 const newView: Make = async ({ one }) =>
   idOf(one.owner.client.api.createView({ name: "Given up", page: "events", query: "" }));
 const newServiceAccount = async ({ one }: Scene) => {
@@ -119,6 +123,12 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   listViews: () => ({}),
   updateView: async (scene) => ({ ...(await newView(scene)), json: { name: "Waiting" } }),
   deleteView: newView,
+
+  createNotificationSubscription: ({ ingest }) => ({
+    json: { destinationUrlId: ingest.destinationId, types: ["event.exhausted"] },
+  }),
+  listNotificationSubscriptions: () => ({}),
+  deleteNotificationSubscription: newNotificationSubscription,
 
   listAudit: () => ({}),
 

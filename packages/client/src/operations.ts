@@ -593,6 +593,25 @@ export const operations = {
     credential: "token",
     parameters: true,
   },
+  createNotificationSubscription: {
+    method: "POST",
+    path: "/api/v1/notification-subscriptions",
+    credential: "token",
+    body: true,
+  },
+  listNotificationSubscriptions: {
+    method: "GET",
+    path: "/api/v1/notification-subscriptions",
+    credential: "token",
+    parameters: true,
+    list: true,
+  },
+  deleteNotificationSubscription: {
+    method: "DELETE",
+    path: "/api/v1/notification-subscriptions/{id}",
+    credential: "token",
+    parameters: true,
+  },
   listAudit: {
     method: "GET",
     path: "/api/v1/audit",

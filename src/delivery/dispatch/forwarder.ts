@@ -5,24 +5,28 @@ import type { Clock } from "../../kernel/ports/clock.ts";
 import type { EventLog, LogEntry, Position, RecordedEvent, Subscription } from "../../kernel/ports/event-store.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
 import type { WorkItem, WorkQueue } from "../../kernel/ports/work-queue.ts";
+import { notifiedTypes, type Notifier } from "./notifier.ts";
 
 const checkpointKey = "forwarder/checkpoint";
 const checkpointEveryMs = 1_000;
-const types: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][] = [
+const worked: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][] = [
   "EventAccepted", "EventReplayed", "RetryBroughtForward", "DestinationActivated", "DestinationRateLimitChanged",
   "DestinationDeleted", "CircuitClosed", "CircuitHalfOpened", "DeliveryAttemptStarted",
 ];
+const types = [...new Set([...worked, ...notifiedTypes])];
+const notified: ReadonlySet<string> = new Set(notifiedTypes);
 
 interface ForwarderParts {
   readonly log: EventLog;
   readonly queue: WorkQueue;
+  readonly notifier: Pick<Notifier, "take" | "oldest" | "stop">;
   readonly state: ExpiringState;
   readonly clock: Clock;
 }
 
 /**
- * Publishes accepted events, and wake-ups where events may go again. The queue acknowledges before the checkpoint
- * moves: an item may come twice, and is never left out.
+ * Publishes accepted events, and wake-ups where events may go again, and has facts notified. All that is acknowledged
+ * before the checkpoint moves: an item may come twice, and is never left out.
  */
 export class Forwarder {
   readonly #parts: ForwarderParts;
@@ -40,6 +44,7 @@ export class Forwarder {
     const [saved] = await state.get([checkpointKey]);
     const head = await log.head();
     const after = saved != null && saved <= head ? saved : head;
+    this.#checkpoint = after;
     this.#subscription = log.subscribe({ after, types }, (entries, upTo) => this.#forward(entries, upTo));
   }
 
@@ -48,7 +53,8 @@ export class Forwarder {
     await this.#subscription?.stop();
     if (this.#checkpoint === undefined) return;
     // With an older checkpoint some items are published again; a drain must not fail over that.
-    await this.#parts.state.put(checkpointKey, this.#checkpoint, null).catch(() => undefined);
+    await this.#save(this.#checkpoint).catch(() => undefined);
+    this.#parts.notifier.stop();
   }
 
   async #forward(entries: readonly LogEntry[], upTo: Position): Promise<void> {
@@ -58,11 +64,18 @@ export class Forwarder {
     const items = readable.flatMap((entry) =>
       entry.type === "EventAccepted" && begun.has(eventIdOf(entry)) ? [] : workOf(entry));
     if (items.length > 0) await this.#parts.queue.publish(items);
+    const toNotify = readable.filter(({ type }) => notified.has(type));
+    if (toNotify.length > 0) await this.#parts.notifier.take(toNotify, this.#checkpoint ?? upTo);
     this.#checkpoint = upTo;
     const now = this.#parts.clock.monotonic();
     if (now - this.#savedAt < checkpointEveryMs) return;
     this.#savedAt = now;
-    await this.#parts.state.put(checkpointKey, upTo, null);
+    await this.#save(upTo);
+  }
+
+  #save(upTo: Position): Promise<void> {
+    const { notifier, state } = this.#parts;
+    return state.put(checkpointKey, notifier.oldest ?? upTo, null);
   }
 }
 
@@ -76,10 +89,10 @@ export function workOf(entry: RecordedEvent): WorkItem[] {
   switch (event.type) {
     case "EventAccepted": {
       const { eventId, tenantId, destinationId, payload, idempotencyKey, at: acceptedAt } = event.data;
-      const { eventType, ownerId, test } = event.data;
+      const { eventType, ownerId, test, notification } = event.data;
       const { id: causationId, position, revision } = entry;
       // The destination may hold all other events: its worker looks for test events by themselves.
-      if (test) return [{ kind: "wake", destinationId, position }];
+      if (test || notification) return [{ kind: "wake", destinationId, position }];
       const { correlationId } = entry.metadata;
       const accepted = { eventId, tenantId, destinationId, payload, idempotencyKey, acceptedAt };
       const classified = { ...(eventType !== undefined && { eventType }), ...(ownerId !== undefined && { ownerId }) };

@@ -32,6 +32,7 @@ function streamOfSubject({ type, id }: AuditItem["subject"], tenantId: string): 
   switch (type) {
     case "user": return streams.tenant(tenantId);
     case "purge": return streams.purges(tenantId);
+    case "notificationSubscription": return streams.notifications(tenantId);
     case "cancellation": return streams.cancellations(tenantId);
     default: return streams[type](id);
   }

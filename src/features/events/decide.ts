@@ -233,10 +233,11 @@ function awaitsOutcome(state: Webhook, attempt: number): boolean {
 }
 
 function moved(state: Webhook, to: Webhook["status"], at: Timestamp): Moved {
-  const { id, tenantId, destinationId, acceptedAt, status, eventType, ownerId, test } = state;
+  const { id, tenantId, destinationId, acceptedAt, status, eventType, ownerId, test, notification } = state;
   const fields: Moved = { eventId: id, tenantId, destinationId, acceptedAt, from: status, to, at };
   if (eventType !== null) fields.eventType = eventType;
   if (ownerId !== null) fields.ownerId = ownerId;
   if (test) fields.test = true;
+  if (notification) fields.notification = true;
   return fields;
 }

@@ -33,11 +33,12 @@ const moved = {
     "The tenant's own name for the customer that the event concerns; missing where it has none.",
   )),
   test: optional(boolean<true>("Whether it is a test event; missing for any other.")),
+  notification: optional(boolean<true>("Whether it tells the tenant of its destinations; missing for any other.")),
 };
 /** The fields that every fact of an event after the first repeats. */
 export type Moved = ObjectOf<typeof moved>;
 /** Fields that only facts of some events have, and that every fact of such an event repeats. */
-export type Classified = Pick<Moved, "eventType" | "ownerId" | "test">;
+export type Classified = Pick<Moved, "eventType" | "ownerId" | "test" | "notification">;
 
 /** Reasons that are the relay's own fault: they say nothing of the receiver. */
 export const ownFailures: ReadonlySet<FailureReason> = new Set(["not sent", "outcome unknown"]);
@@ -111,6 +112,9 @@ export const webhookFacts = {
       )),
       tags: optional(texts("The event's tags; missing where there are none.")),
       test: optional(boolean<true>("Whether it is a test event; missing for any other.")),
+      notification: optional(
+        boolean<true>("Whether it tells the tenant of its destinations; missing for any other."),
+      ),
       sourceEventId: optional(
         uuid("The event whose payload it sends to another destination; missing where there is none."),
       ),
@@ -279,6 +283,8 @@ export interface Webhook {
   readonly ownerId: string | null;
   readonly tags: Tags | null;
   readonly test: boolean;
+  /** Whether it tells the tenant of its destinations. */
+  readonly notification: boolean;
   /** The event whose payload this one sends to another destination. */
   readonly sourceEventId: string | null;
 }
@@ -291,11 +297,12 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
   if (event.type === "EventAccepted") {
     const { eventId, tenantId, destinationId, payload, idempotencyKey, at, senderId } = event.data;
     const { eventType = null, ownerId = null, tags = null, test = false, sourceEventId = null } = event.data;
+    const { notification = false } = event.data;
     return {
       id: eventId, tenantId, destinationId, payload, idempotencyKey,
       status: "Pending", retryCount: 0, ownFailures: 0, attempts: 0, resentAfter: 0, open: [], lost: [],
       nextAttemptAt: at, acceptedAt: at, waitsSince: at, deliveredAt: null,
-      senderId, eventType, ownerId, tags, test, sourceEventId,
+      senderId, eventType, ownerId, tags, test, notification, sourceEventId,
     };
   }
   if (!state) return state;

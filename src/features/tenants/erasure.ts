@@ -25,6 +25,8 @@ import { eventStatuses, type EventStatus, isFinished } from "../events/facts.ts"
 import { apiKeys, decide as decideApiKey } from "../keys/api-keys/decide.ts";
 import { decide as decideAccount } from "../keys/service-accounts/decide.ts";
 import { serviceAccounts } from "../keys/service-accounts/facts.ts";
+import { decide as decideNotifications } from "../notifications/decide.ts";
+import { notifications } from "../notifications/facts.ts";
 import type { Sessions } from "../people/sessions/sessions.ts";
 import type { PurgeCommands } from "../purges/commands.ts";
 import { decide as decideSender } from "../senders/decide.ts";
@@ -223,6 +225,8 @@ export class LiveErasure implements ErasureSteps {
       (key.revoked ? [] : decideApiKey(key, { type: "RevokeApiKey", at })));
     await endEach(accountDocuments, serviceAccounts, (account) =>
       (account.deleted ? [] : decideAccount(account, { type: "DeleteServiceAccount", by: operator, at })));
+    await aggregates.change(notifications, tenantId, origin, (state = []) =>
+      state.flatMap(({ id }) => decideNotifications(state, { type: "Unsubscribe", id, at })));
     await endEach(viewDocuments, views, (view) =>
       (view.deleted ? [] : decideView(view, { type: "DeleteView", at })));
     await endEach(senderDocuments, senders, (sender) =>

@@ -38,6 +38,10 @@ export const responses: readonly SchemaObject[] = [
   page("replay", "Page of replays", "Replays, and how many there are."),
   page("incident", "Page of incidents", "Incidents, and how many there are."),
   page("view", "Page of views", "Views, and how many there are."),
+  page(
+    "notification-subscription", "Page of notification subscriptions",
+    "Notification subscriptions, and how many there are.",
+  ),
   page("sender", "Page of senders", "Senders, and how many there are."),
   page("service-account", "Page of service accounts", "Service accounts, and how many there are."),
   page("service-key", "Page of service keys", "Keys of a service account, and how many there are."),

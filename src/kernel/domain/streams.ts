@@ -15,6 +15,7 @@ export const streams = {
   event: (id: string) => `event-${keyOfEvent(id)}`,
   session: (id: string) => `session-${id}`,
   view: (id: string) => `view-${id}`,
+  notifications: (tenantId: string) => `notifications-${tenantId}`,
   invite: (id: string) => `invite-${id}`,
   person: (userId: string) => `person-${userId}`,
   email: (hash: string) => `email-${hash}`,

@@ -79,6 +79,7 @@ export const tags = {
   Events: "Accepted events, their delivery attempts and their histories.",
   Incidents: "Destinations that failed several times in a row: what failed, what changed before, and which events.",
   Replays: "Finished events sent again in the background, also to another destination.",
+  Notifications: "Webhooks that tell a tenant of its own destinations.",
   Views: "Filters that people saved, for themselves or for the tenant.",
   Audit: "Who changed what in the tenant, and when, in one list.",
   Operation: "For operators and tools.",

@@ -26,4 +26,9 @@ export class EventKeys {
   ofReplayed(replayId: string, sourceEventId: string): string {
     return eventKeyOf(this.#hash(`replay/${replayId}/${sourceEventId}`));
   }
+
+  /** The key of the event by which a subscription gets a notification of this type about a fact. */
+  ofNotification(subscriptionId: string, type: string, factId: string): string {
+    return eventKeyOf(this.#hash(`notification/${subscriptionId}/${type}/${factId}`));
+  }
 }

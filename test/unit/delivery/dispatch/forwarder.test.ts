@@ -40,7 +40,8 @@ describe("forwarder", () => {
   };
   const open = async () => {
     const consume = () => Promise.reject(new Error("nobody consumes here"));
-    const forwarder = new Forwarder({ log, queue: { publish, consume }, state, clock });
+    const notifier = { take: () => Promise.resolve(), oldest: undefined, stop: () => undefined };
+    const forwarder = new Forwarder({ log, queue: { publish, consume }, notifier, state, clock });
     await forwarder.start();
     return forwarder;
   };

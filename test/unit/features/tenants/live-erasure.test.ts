@@ -107,6 +107,7 @@ async function furnish(relay: ManualRelay, client: Client, tenantId: string): Pr
   await api.regenerateWebhookSecret({ id: tenantId }, { gracePeriodSeconds: 3_600 });
   const target = await openIngest(client, tenantId);
   const to = { destinationUrlId: target.destinationId };
+  await api.createNotificationSubscription({ ...to, types: ["event.exhausted"] });
   const { id: senderId, ingestToken } = await api.createSender({ name: "Shop", ...to });
   const path = `/api/v1/ingest/${tenantId}/${ingestToken}`;
   const headers = { "x-event-type": "order.paid", "x-owner-id": "customer", "x-tags": "order=1" };

@@ -23,7 +23,7 @@ type Subject = Extract<Known, { readonly subject: string }>["subject"];
 const kinds: Readonly<Record<Subject, string>> = {
   tenant: "Tenant", user: "People", invite: "People", destination: "Destinations", circuit: "Destinations",
   sender: "Senders", apiKey: "Keys", serviceAccount: "Keys", purge: "Operations", replay: "Operations",
-  cancellation: "Operations", view: "Views",
+  cancellation: "Operations", view: "Views", notificationSubscription: "Notifications",
 };
 
 const bySubject = Object.groupBy(Object.entries(facts).flatMap(([type, fact]) =>
