@@ -164,7 +164,9 @@ describe("the dashboard's destinations", () => {
     await saved("Retries and circuit", { "Failures that open it": "7", "Circuit timer, seconds": "60" }, {
       circuit: { failures: 7, timer: 60 },
     });
-    await saved("Retries and circuit", { "Expiry, days": "30" }, { expireAfterDays: 30 });
+    await retries.getByLabel("Posts while the circuit is open").selectOption("hold");
+    const both = { whenSuspended: "hold", expireAfterDays: 30 };
+    await saved("Retries and circuit", { "Expiry, days": "30" }, both);
     await retries.getByLabel("Retry policy").selectOption("");
     await saved("Retries and circuit", {}, { retryPolicy: null, circuit: { failures: 7, timer: 60 } });
 

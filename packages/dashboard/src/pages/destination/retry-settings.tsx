@@ -31,6 +31,9 @@ export function RetrySettings({ destination }: { readonly destination: Destinati
           changesOf={(changed, fields) => ({
             ...(changesPart(changed, "retryPolicy") && { retryPolicy: policyIn(fields) }),
             ...(changesPart(changed, "circuit") && { circuit: circuitIn(fields) }),
+            ...(changed["whenSuspended"] !== undefined && {
+              whenSuspended: changed["whenSuspended"] === "hold" ? "hold" : "reject",
+            }),
             ...numbersIn(changed, "expireAfterDays"),
           })}
         >
@@ -67,6 +70,14 @@ export function RetrySettings({ destination }: { readonly destination: Destinati
               {(props) => <input {...props} type="number" />}
             </Field>
           </OwnSettings>
+          <Field name="whenSuspended" label="Posts while the circuit is open">
+            {(props) => (
+              <select {...props}>
+                <option value="reject">refused with 422</option>
+                <option value="hold">accepted, and held until it closes</option>
+              </select>
+            )}
+          </Field>
           <Field
             name="expireAfterDays" label="Expiry, days"
             hint="Events that have waited so long are cancelled, those that wait now, too. 1 to 365; empty: never."
@@ -79,7 +90,7 @@ export function RetrySettings({ destination }: { readonly destination: Destinati
   );
 }
 
-function textsOf({ retryPolicy, circuit, expireAfterDays }: Destination): Fields {
+function textsOf({ retryPolicy, circuit, whenSuspended, expireAfterDays }: Destination): Fields {
   return {
     retryPolicy: retryPolicy === null ? "" : own,
     "retryPolicy.schedule": retryPolicy?.schedule.join(", ") ?? "",
@@ -88,6 +99,7 @@ function textsOf({ retryPolicy, circuit, expireAfterDays }: Destination): Fields
     circuit: circuit === null ? "" : own,
     "circuit.failures": textOf(circuit?.failures ?? null),
     "circuit.timer": textOf(circuit?.timer ?? null),
+    whenSuspended,
     expireAfterDays: textOf(expireAfterDays),
   };
 }
@@ -113,7 +125,7 @@ function circuitIn(fields: Fields): Request["circuit"] {
 }
 
 function Shown({ destination }: { readonly destination: Destination }): ReactNode {
-  const { retryPolicy, circuit, expireAfterDays } = destination;
+  const { retryPolicy, circuit, whenSuspended, expireAfterDays } = destination;
   return (
     <SettingsList settings={[
       ["Retry policy", retryPolicy === null ? "the relay's schedule and the tenant's tries" : "its own"],
@@ -122,6 +134,7 @@ function Shown({ destination }: { readonly destination: Destination }): ReactNod
       ["Retried outcomes", retryPolicy && (outcomesText(retryPolicy) || "all")],
       ["Circuit", circuit === null ? "the tenant's tries and circuit timer"
         : `opens after ${circuit.failures} failures in a row, for ${durationText(circuit.timer * 1_000)}`],
+      ["Posts while the circuit is open", whenSuspended === "hold" ? "held" : "refused"],
       ["Expiry, days", expireAfterDays],
     ]}
     />
