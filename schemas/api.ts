@@ -1142,6 +1142,8 @@ export interface components {
                  * @description Until when the receiver asked, by a 429, for no new attempt; absent once that time is over.
                  */
                 pausedUntil?: string;
+                /** @description Why nothing goes out to the destination through the outbound proxy; absent while the proxy works. */
+                proxyProblem?: string;
                 /**
                  * Format: uuid
                  * @description The event whose attempt it came of, or whose attempt is the probe; null where none did, and in facts of version 1.
@@ -1214,6 +1216,8 @@ export interface components {
                  * @description Until when the receiver asked, by a 429, for no new attempt; absent once that time is over.
                  */
                 pausedUntil?: string;
+                /** @description Why nothing goes out to the destination through the outbound proxy; absent while the proxy works. */
+                proxyProblem?: string;
                 /**
                  * Format: uuid
                  * @description The event whose attempt it came of, or whose attempt is the probe; null where none did, and in facts of version 1.
@@ -1286,6 +1290,8 @@ export interface components {
                  * @description Until when the receiver asked, by a 429, for no new attempt; absent once that time is over.
                  */
                 pausedUntil?: string;
+                /** @description Why nothing goes out to the destination through the outbound proxy; absent while the proxy works. */
+                proxyProblem?: string;
                 /**
                  * Format: uuid
                  * @description The event whose attempt it came of, or whose attempt is the probe; null where none did, and in facts of version 1.
@@ -1358,6 +1364,8 @@ export interface components {
                  * @description Until when the receiver asked, by a 429, for no new attempt; absent once that time is over.
                  */
                 pausedUntil?: string;
+                /** @description Why nothing goes out to the destination through the outbound proxy; absent while the proxy works. */
+                proxyProblem?: string;
                 /**
                  * Format: uuid
                  * @description The event whose attempt it came of, or whose attempt is the probe; null where none did, and in facts of version 1.
@@ -1430,6 +1438,8 @@ export interface components {
                  * @description Until when the receiver asked, by a 429, for no new attempt; absent once that time is over.
                  */
                 pausedUntil?: string;
+                /** @description Why nothing goes out to the destination through the outbound proxy; absent while the proxy works. */
+                proxyProblem?: string;
                 /**
                  * Format: uuid
                  * @description The event whose attempt it came of, or whose attempt is the probe; null where none did, and in facts of version 1.
@@ -1520,7 +1530,7 @@ export interface components {
                  * @description What the event waited for last, once it was due; missing where it waited for nothing, or that is not known.
                  * @enum {string}
                  */
-                waitedFor?: "circuit-open" | "destination-inactive" | "concurrency-limit" | "receiver-pause" | "rate-limit" | "ordering";
+                waitedFor?: "circuit-open" | "destination-inactive" | "concurrency-limit" | "receiver-pause" | "rate-limit" | "ordering" | "proxy";
                 /** @description The fingerprints of all secrets that signed the attempt, the current one first; missing where one did. */
                 secretFingerprints?: string[];
             };
@@ -1530,6 +1540,74 @@ export interface components {
              * @enum {string}
              */
             type: "DeliveryAttemptStarted";
+        };
+        /** @description An attempt that had begun was not made, since the outbound proxy failed: it does not count. */
+        DeliveryAttemptWithdrawnFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always DeliveryAttemptWithdrawn.
+             * @enum {string}
+             */
+            type: "DeliveryAttemptWithdrawn";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The event's id.
+                 */
+                eventId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: date-time
+                 * @description When the event was accepted.
+                 */
+                acceptedAt: string;
+                /** @description The status that is left. */
+                from: components["schemas"]["EventStatus"];
+                /** @description The status that is entered; the same where none changes. */
+                to: components["schemas"]["EventStatus"];
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description The event's type; missing where it has none. */
+                eventType?: string;
+                /** @description The tenant's own name for the customer that the event concerns; missing where it has none. */
+                ownerId?: string;
+                /** @description Whether it is a test event; missing for any other. */
+                test?: boolean;
+                /** @description Whether it tells the tenant of its destinations; missing for any other. */
+                notification?: boolean;
+                /** @description Its number is used again. */
+                attempt: number;
+                /**
+                 * @description The reason.
+                 * @enum {string}
+                 */
+                reason: "proxy";
+                /** @description Why it failed, in words. */
+                error: string;
+                /**
+                 * Format: date-time
+                 * @description When the event was due: it waits again.
+                 */
+                nextAttemptAt: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "DeliveryAttemptWithdrawn";
         };
         /** @description The event became a CriticalFailure: no further attempt is planned. */
         DeliveryExhaustedFact: components["schemas"]["Fact"] & {
@@ -2735,6 +2813,154 @@ export interface components {
              * @enum {string}
              */
             type: "OtherFact";
+        };
+        /** @description The outbound proxy failed: until it works, events wait without an attempt. The circuit stays as it was. */
+        OutboundProxyFailedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always OutboundProxyFailed.
+             * @enum {string}
+             */
+            type: "OutboundProxyFailed";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * @description The position of the circuit.
+                 * @enum {string}
+                 */
+                position: "Closed" | "Open" | "HalfOpen";
+                /** @description Consecutive failed attempts. */
+                failures: number;
+                /**
+                 * Format: date-time
+                 * @description Null unless the circuit is open.
+                 */
+                openUntil: string | null;
+                /** @description The one attempt that may try a circuit that is not closed. */
+                probe: {
+                    /**
+                     * Format: uuid
+                     * @description The event's id.
+                     */
+                    eventId: string;
+                    /**
+                     * Format: date-time
+                     * @description When the probe counts as lost, unless its outcome is known before.
+                     */
+                    leaseUntil: string;
+                } | null;
+                /**
+                 * Format: uuid
+                 * @description The event of the newest probe of this outage that is over; absent before there was one.
+                 */
+                lastProbe?: string;
+                /**
+                 * Format: date-time
+                 * @description Until when the receiver asked, by a 429, for no new attempt; absent once that time is over.
+                 */
+                pausedUntil?: string;
+                /** @description Why nothing goes out to the destination through the outbound proxy; absent while the proxy works. */
+                proxyProblem?: string;
+                /**
+                 * Format: uuid
+                 * @description The event whose attempt it came of, or whose attempt is the probe; null where none did, and in facts of version 1.
+                 */
+                eventId: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "OutboundProxyFailed";
+        };
+        /** @description The outbound proxy works again. */
+        OutboundProxyRecoveredFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always OutboundProxyRecovered.
+             * @enum {string}
+             */
+            type: "OutboundProxyRecovered";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * @description The position of the circuit.
+                 * @enum {string}
+                 */
+                position: "Closed" | "Open" | "HalfOpen";
+                /** @description Consecutive failed attempts. */
+                failures: number;
+                /**
+                 * Format: date-time
+                 * @description Null unless the circuit is open.
+                 */
+                openUntil: string | null;
+                /** @description The one attempt that may try a circuit that is not closed. */
+                probe: {
+                    /**
+                     * Format: uuid
+                     * @description The event's id.
+                     */
+                    eventId: string;
+                    /**
+                     * Format: date-time
+                     * @description When the probe counts as lost, unless its outcome is known before.
+                     */
+                    leaseUntil: string;
+                } | null;
+                /**
+                 * Format: uuid
+                 * @description The event of the newest probe of this outage that is over; absent before there was one.
+                 */
+                lastProbe?: string;
+                /**
+                 * Format: date-time
+                 * @description Until when the receiver asked, by a 429, for no new attempt; absent once that time is over.
+                 */
+                pausedUntil?: string;
+                /** @description Why nothing goes out to the destination through the outbound proxy; absent while the proxy works. */
+                proxyProblem?: string;
+                /**
+                 * Format: uuid
+                 * @description The event whose attempt it came of, or whose attempt is the probe; null where none did, and in facts of version 1.
+                 */
+                eventId: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "OutboundProxyRecovered";
         };
         /** @description All events of a purge are deleted from storage. */
         PurgeCompletedFact: components["schemas"]["Fact"] & {
@@ -4710,10 +4936,10 @@ export interface components {
             replayed: number;
         };
         /**
-         * @description Why something happened, or has not happened yet. `receiver-pause`: another event's attempt was answered 429. `lease-lost`: the worker of the attempt before was lost. `not-recorded`: no entry of the log says why. `rate-limit` and `ordering` are kept for later versions.
+         * @description Why something happened, or has not happened yet. `receiver-pause`: another event's attempt was answered 429. `lease-lost`: the worker of the attempt before was lost. `proxy`: the outbound proxy failed. `not-recorded`: no entry of the log says why. `rate-limit` and `ordering` are kept for later versions.
          * @enum {string}
          */
-        CauseCode: "first-attempt" | "retry-schedule" | "receiver-retry-after" | "circuit-open" | "probe" | "destination-inactive" | "concurrency-limit" | "rate-limit" | "ordering" | "receiver-pause" | "requested" | "destination-deleted" | "expired" | "max-attempts" | "gone" | "not-retried" | "lease-lost" | "not-recorded";
+        CauseCode: "first-attempt" | "retry-schedule" | "receiver-retry-after" | "circuit-open" | "probe" | "destination-inactive" | "concurrency-limit" | "rate-limit" | "ordering" | "receiver-pause" | "proxy" | "requested" | "destination-deleted" | "expired" | "max-attempts" | "gone" | "not-retried" | "lease-lost" | "not-recorded";
         /** @description The key in clear, and everything else about it. */
         CreatedApiKey: {
             /**
@@ -5611,7 +5837,7 @@ export interface components {
             items: components["schemas"]["FoundItem"][];
         };
         /** @description A fact of a history, by its `type`. */
-        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
+        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["OutboundProxyFailedFact"] | components["schemas"]["OutboundProxyRecoveredFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliveryAttemptWithdrawnFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts about one thing, and how many there are. */
         HistoryPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -6488,6 +6714,8 @@ export interface components {
                  * @description When the pause ends.
                  */
                 pausedUntil?: string;
+                /** @description Of the outbound proxy: how it failed. */
+                error?: string;
                 /**
                  * Format: uuid
                  * @description The event whose attempt was answered 429; null where the entry does not say.
@@ -9289,7 +9517,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "CircuitCounted" | "CircuitOpened" | "CircuitHalfOpened" | "CircuitProbeClaimed" | "CircuitProbeReleased" | "CircuitClosed";
+                Type?: "CircuitCounted" | "CircuitOpened" | "CircuitHalfOpened" | "CircuitProbeClaimed" | "CircuitProbeReleased" | "OutboundProxyFailed" | "OutboundProxyRecovered" | "CircuitClosed";
                 /** @description Facts from this time. */
                 From?: string;
                 /** @description Facts up to this time. */
@@ -10319,7 +10547,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "EventAccepted" | "DeliveryAttemptStarted" | "DeliverySucceeded" | "DeliveryFailed" | "RetryScheduled" | "RetryBroughtForward" | "DeliveryExhausted" | "EventReplayed" | "EventCancelled";
+                Type?: "EventAccepted" | "DeliveryAttemptStarted" | "DeliveryAttemptWithdrawn" | "DeliverySucceeded" | "DeliveryFailed" | "RetryScheduled" | "RetryBroughtForward" | "DeliveryExhausted" | "EventReplayed" | "EventCancelled";
                 /** @description Facts from this time. */
                 From?: string;
                 /** @description Facts up to this time. */
@@ -12647,6 +12875,8 @@ export const facts = {
   CircuitHalfOpened: {"words":["half-opened the circuit: the next event is the probe"]},
   CircuitProbeClaimed: {"words":["sends an event as the probe of the circuit"]},
   CircuitProbeReleased: {"words":["ended a probe that does not count: the circuit stays {position:hyphened}"]},
+  OutboundProxyFailed: {"words":["sends nothing until the outbound proxy works: {proxyProblem}"]},
+  OutboundProxyRecovered: {"words":["sends through the outbound proxy again"]},
   CircuitClosed: {"words":["closed the circuit: deliveries resume"],"subject":"circuit"},
   SenderCreated: {"words":["created the sender “{name}”"],"subject":"sender"},
   SenderRenamed: {"words":["renamed the sender to “{name}”"],"subject":"sender","setting":"the sender's name"},
@@ -12659,6 +12889,7 @@ export const facts = {
   SenderDeleted: {"words":["deleted the sender"],"subject":"sender","setting":"the sender was deleted"},
   EventAccepted: {"words":["posted the event"]},
   DeliveryAttemptStarted: {"words":["began attempt {attempt}"]},
+  DeliveryAttemptWithdrawn: {"words":["withdrew attempt {attempt}, since the outbound proxy failed"]},
   DeliverySucceeded: {"words":["delivered the event by attempt {attempt}"]},
   DeliveryFailed: {"words":["failed in attempt {attempt}"]},
   RetryScheduled: {"words":["planned the next attempt for {nextAttemptAt}"]},

@@ -101,6 +101,12 @@ export const dueProjection: Projection = {
         create(leases, { key, eventId, destinationId, attempt, startedAt, leaseUntil, worker }),
       ];
     },
+    DeliveryAttemptWithdrawn: ({ eventId, destinationId, attempt, to, test, nextAttemptAt: dueAt }) => [
+      remove(leases, `${eventId}:${attempt}`),
+      ...(to === "WaitingRetry" ? [create(waiting, { eventId, destinationId, dueAt })] : []),
+      ...(test ? [create(waitingTests, { eventId, destinationId })] : []),
+      add(backlogCounter, 1),
+    ],
     DeliverySucceeded: outcome,
     DeliveryFailed: outcome,
     RetryScheduled: ({ eventId, destinationId, nextAttemptAt: dueAt }) => [

@@ -65,6 +65,14 @@ export const eventsProjection: Projection = {
       set(events, fact.eventId, { status: fact.to, attempts: fact.attempt, ...unended }),
       ...moved(fact),
     ],
+    // The outcome of the attempt before is read from the log, as that of one with an unknown outcome.
+    DeliveryAttemptWithdrawn: (fact) => [
+      set(events, fact.eventId, {
+        status: fact.to, attempts: fact.attempt - 1, nextAttemptAt: fact.nextAttemptAt, ...unended,
+        ...fact.attempt > 1 && { endedAttempt: 0, endedReason: "outcome unknown" },
+      }),
+      ...moved(fact),
+    ],
     DeliverySucceeded: (fact, { position: finishedIn }) => {
       // A late outcome, after another settled the event.
       if (fact.from === fact.to) return [];

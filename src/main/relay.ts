@@ -213,7 +213,9 @@ function makeServices(
   { aggregates, freshness, followed: { credentials } }: Following,
 ) {
   const { store, readModels, state } = engines;
-  const outbound = createOutboundClient({ ...config.outbound, extraCa: config.outbound.extraCa?.pem ?? null });
+  const outbound = createOutboundClient({
+    ...config.outbound, extraCa: config.outbound.extraCa?.pem ?? null, proxy: secrets.outboundProxy,
+  });
   const passwords = new BcryptPasswords(config.passwordCost);
   const mappings = new JmespathMappings(instruments, config.maxBodyBytes);
   const vault = new Vault(sealing);

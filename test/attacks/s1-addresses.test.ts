@@ -22,44 +22,52 @@ const malformed = [
   "https://8.8.8.8:0x50/", "https://[::1", "https://8.8.8.8 .example/", "",
 ];
 
-describe("S1 addresses given to a running relay", () => {
-  let relay: TestRelay;
-  let account: Account;
-  let id: string;
-  before(async () => {
-    relay = await startTestRelay(null);
-    account = await openAccount(relay.url);
-    ({ id } = await account.destination({ url: "https://receiver.example/" }));
-  });
-  after(() => relay.close());
+const ways: readonly (readonly [string, Readonly<Record<string, string>>])[] = [
+  ["calling directly", {}], ["calling through a proxy", { RELAY_OUTBOUND_PROXY: "http://127.0.0.1:9" }],
+];
 
-  const send = async (method: string, path: string, json: object) => {
-    const headers = { ...account.owner.headers, "content-type": "application/json" };
-    return (await fetch(relay.url + path, { method, headers, body: JSON.stringify(json) })).status;
-  };
-  const grant = (tokenEndpoint: string) => ({
-    authType: "JwtBearer", credentials: { tokenEndpoint, clientId: "a", clientSecret: "b" },
-  });
-  /** The status of every request that takes a URL. */
-  const givenTo = async (url: string) => [
-    await send("POST", "/api/v1/destinations", { url }),
-    await send("PATCH", `/api/v1/destinations/${id}`, { url }),
-    await send("POST", "/api/v1/destinations", { url: "https://receiver.example/", ...grant(url) }),
-    await send("PATCH", `/api/v1/destinations/${id}`, grant(url)),
-  ];
+for (const [way, env] of ways) {
+  describe(`S1 addresses given to a running relay, ${way}`, () => {
+    let relay: TestRelay;
+    let account: Account;
+    let id: string;
+    before(async () => {
+      relay = await startTestRelay(null, env);
+      account = await openAccount(relay.url);
+      ({ id } = await account.destination({ url: "https://receiver.example/" }));
+    });
+    after(() => relay.close());
 
-  it("are refused in every spelling, by every request that takes a URL, and none is stored", async () => {
-    for (const host of refused) {
-      for (const url of [`https://${host}/hook`, `HTTPS://${host}:8443/`]) {
-        expect(await givenTo(url), url).to.deep.equal([400, 400, 400, 400]);
+    const send = async (method: string, path: string, json: object) => {
+      const headers = { ...account.owner.headers, "content-type": "application/json" };
+      return (await fetch(relay.url + path, { method, headers, body: JSON.stringify(json) })).status;
+    };
+    const grant = (tokenEndpoint: string) => ({
+      authType: "JwtBearer", credentials: { tokenEndpoint, clientId: "a", clientSecret: "b" },
+    });
+    /** The status of every request that takes a URL. */
+    const givenTo = async (url: string) => [
+      await send("POST", "/api/v1/destinations", { url }),
+      await send("PATCH", `/api/v1/destinations/${id}`, { url }),
+      await send("POST", "/api/v1/destinations", { url: "https://receiver.example/", ...grant(url) }),
+      await send("PATCH", `/api/v1/destinations/${id}`, grant(url)),
+    ];
+
+    it("are refused in every spelling, by every request that takes a URL, and none is stored", async () => {
+      for (const host of refused) {
+        for (const url of [`https://${host}/hook`, `HTTPS://${host}:8443/`]) {
+          expect(await givenTo(url), url).to.deep.equal([400, 400, 400, 400]);
+        }
       }
-    }
-    for (const url of malformed) expect(await givenTo(url), url).to.deep.equal([400, 400, 400, 400]);
-    const { items } = (await account.owner.get("/api/v1/destinations")) as { items: { url: string }[] };
-    expect(items.map(({ url }) => url)).to.deep.equal(["https://receiver.example/"]);
-  });
+      for (const url of malformed) expect(await givenTo(url), url).to.deep.equal([400, 400, 400, 400]);
+      const { items } = (await account.owner.get("/api/v1/destinations")) as { items: { url: string }[] };
+      expect(items.map(({ url }) => url)).to.deep.equal(["https://receiver.example/"]);
+    });
 
-  it("are accepted if they are public", async () => {
-    for (const host of allowed) expect(await givenTo(`https://${host}/hook`), host).to.deep.equal([201, 200, 201, 200]);
+    it("are accepted if they are public", async () => {
+      for (const host of allowed) {
+        expect(await givenTo(`https://${host}/hook`), host).to.deep.equal([201, 200, 201, 200]);
+      }
+    });
   });
-});
+}

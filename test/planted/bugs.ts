@@ -334,7 +334,7 @@ const refused: readonly Bug[] = [
     name: "literal-address-unguarded",
     breaks: "no connection to a private address, however the URL names it",
     changes: [{
-      file: "src/engines/outbound/guarded-agent.ts",
+      file: "src/engines/outbound/wires.ts",
       from: "if (addresses.length === 0 || !addresses.every(allows)) throw refused();",
       to: "if (addresses.length === 0 || (!literal && !addresses.every(allows))) throw refused();",
     }],
@@ -344,9 +344,9 @@ const refused: readonly Bug[] = [
     name: "judged-is-not-connected",
     breaks: "connections go to the checked address",
     changes: [{
-      file: "src/engines/outbound/guarded-agent.ts",
+      file: "src/engines/outbound/wires.ts",
       from: "const racers = { addresses, port",
-      to: "const racers = { addresses: [hostname], port",
+      to: "const racers = { addresses: [target.hostname], port",
     }],
     tests: ["test/integration/outbound/names.test.ts", "test/integration/outbound/client.test.ts"],
   },

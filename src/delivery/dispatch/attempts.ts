@@ -1,7 +1,9 @@
 import type { Destination } from "../../features/destinations/facts.ts";
+import type { Tenant } from "../../features/tenants/facts.ts";
 import { Refusal } from "../../kernel/domain/refusal.ts";
 import { millis } from "../../kernel/domain/time.ts";
 import { type Clock, sleep } from "../../kernel/ports/clock.ts";
+import type { Position } from "../../kernel/ports/event-store.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import type { DeliveryClient } from "../requests/delivery-client.ts";
@@ -12,6 +14,13 @@ import type { ReceiverPause } from "./pauses.ts";
 import { originOf, type Claimed, type Known } from "./work.ts";
 
 const recordAgainAfterMs = 500;
+
+/** An attempt was withdrawn, since the outbound proxy failed. */
+export interface Withdrawn {
+  readonly problem: string;
+  /** Where the log tells it; undefined where it does not. */
+  readonly position: Position | undefined;
+}
 
 interface AttemptParts {
   readonly outcomes: Outcomes;
@@ -33,30 +42,53 @@ export class Attempts {
     this.#logThrottle = new LogThrottle(parts.clock);
   }
 
-  /** Sends a claimed attempt and records its outcome; whether it succeeded. `mayDelay`: no event waits for a place. */
+  /** Whether requests go through the outbound proxy. */
+  get useProxy(): boolean {
+    return this.#parts.client.usesProxy;
+  }
+
+  /** Opens the way of the next attempt through the outbound proxy; the proxy's failure, or null. */
+  prepare(of: { readonly destination: Destination; readonly tenant: Tenant }): Promise<string | null> {
+    return this.#parts.client.prepare(of);
+  }
+
+  /**
+   * Sends a claimed attempt and records its outcome; whether it succeeded, or that it was withdrawn. `mayDelay`: no
+   * event waits for a place.
+   */
   async carryOut(
     { destination, tenant, claimedFrom, ...claimed }: Claimed, pause: ReceiverPause,
     mayDelay: () => boolean = () => false,
-  ): Promise<boolean> {
+  ): Promise<boolean | Withdrawn> {
     const { clock, metrics, client } = this.#parts;
     const { state } = claimed;
     const claimMs = clock.monotonic() - claimedFrom;
-    if (state.attempts === 1) metrics.firstAttemptDelay(Math.max(0, clock.now() - millis(state.acceptedAt)) / 1000);
+    const delayMs = Math.max(0, clock.now() - millis(state.acceptedAt));
     const delivery = { webhook: state, destination, tenant };
     // After a late claim another worker may give the attempt up as lost before it could be over.
     const outcome = claimMs > leaseMarginMs ? notSent(claimMs) : await client.send(delivery);
+    if ("proxyProblem" in outcome) return this.#withdraw(claimed, outcome.proxyProblem);
+    if (state.attempts === 1) metrics.firstAttemptDelay(delayMs / 1000);
     pause.ask(pauseAskedBy(outcome) ?? 0);
     // A failure may open a circuit, or plan a retry: it is recorded without delay.
     await this.#record(claimed, outcome, { destination, tenant }, { pause, mayWait: outcome.ok && mayDelay() });
     return outcome.ok;
   }
 
-  /** Tries until the outcome is recorded, since the receiver has seen the request, or the record is unreadable. */
+  async #withdraw(known: Known, problem: string): Promise<Withdrawn> {
+    const { outcomes, workerId } = this.#parts;
+    const { id, attempts: attempt } = known.state;
+    const ended = { known, attempt, origin: originOf(known, workerId) };
+    const appended = await this.#untilWritten(id, attempt, () => outcomes.withdraw(ended, problem));
+    return { problem, position: appended?.position };
+  }
+
+  /** Records the outcome for certain, since the receiver has seen the request, unless the record is unreadable. */
   async #record(
     known: Known, outcome: SendOutcome, { destination, tenant }: Pick<Claimed, "destination" | "tenant">,
     { pause, mayWait }: { readonly pause: ReceiverPause; readonly mayWait: boolean },
   ): Promise<void> {
-    const { outcomes, clock, logger, metrics, workerId } = this.#parts;
+    const { outcomes, logger, metrics, workerId } = this.#parts;
     const { state } = known;
     const attempt = state.attempts;
     const pausedUntil = () => pause.until;
@@ -64,16 +96,9 @@ export class Attempts {
     const recording = outcomes.recording({
       known, attempt, outcome, claimedFor: { tenant, destination }, pausedUntil, origin, mayWait,
     });
-    let status: string | undefined;
-    while (status === undefined) {
-      try {
-        ({ status } = await recording.finish());
-      } catch (error) {
-        if (error instanceof Refusal) return this.#giveUp(error, state.id, attempt);
-        this.#tell(error, state.id, attempt);
-        await sleep(clock, recordAgainAfterMs);
-      }
-    }
+    const recorded = await this.#untilWritten(state.id, attempt, () => recording.finish());
+    if (!recorded) return;
+    const { status } = recorded;
     const ending = outcome.ok ? "succeeded" : "failed";
     metrics.attempt(ending, outcome.ok ? "none" : outcome.reason, outcome.durationMs / 1000);
     logger.info(
@@ -92,6 +117,22 @@ export class Attempts {
       },
       "delivery attempt",
     );
+  }
+
+  /** Repeats a task until the log takes its facts; undefined where only a newer release can read the record. */
+  async #untilWritten<T>(eventId: string, attempt: number, task: () => Promise<T>): Promise<T | undefined> {
+    for (;;) {
+      try {
+        return await task();
+      } catch (error) {
+        if (error instanceof Refusal) {
+          this.#giveUp(error, eventId, attempt);
+          return undefined;
+        }
+        this.#tell(error, eventId, attempt);
+        await sleep(this.#parts.clock, recordAgainAfterMs);
+      }
+    }
   }
 
   #giveUp(error: Refusal, eventId: string, attempt: number): void {

@@ -11,7 +11,7 @@ import { isNewer } from "../../kernel/log/unreadable.ts";
 import { timestampNow } from "../../kernel/ports/clock.ts";
 import { logStart, type NewEntry } from "../../kernel/ports/event-store.ts";
 import type { QueueSession, WorkItem } from "../../kernel/ports/work-queue.ts";
-import type { Attempts } from "./attempts.ts";
+import type { Attempts, Withdrawn } from "./attempts.ts";
 import { Breaker } from "./breaker.ts";
 import type { Claims } from "./claims.ts";
 import { Ownership, type OwnershipParts } from "./ownership.ts";
@@ -19,11 +19,12 @@ import { ReceiverPause, RetryPause, type RetryPauseParts } from "./pauses.ts";
 import type { PayloadBudget } from "./payload-budget.ts";
 import { Probes, type ProbeParts } from "./probes.ts";
 import { TestEvents } from "./test-events.ts";
+import { WayOut, type WayOutParts } from "./way-out.ts";
 import { Holds, type Hold, type Claimed, type Ended, type Miss, type Unclaimed, type Work } from "./work.ts";
 import { windowSize, WorkWindow, type WindowParts } from "./work-window.ts";
 
 /** Shared by all dispatchers of a worker. */
-export interface DispatcherParts extends RetryPauseParts, ProbeParts, OwnershipParts, WindowParts {
+export interface DispatcherParts extends RetryPauseParts, ProbeParts, OwnershipParts, WindowParts, WayOutParts {
   readonly aggregates: Aggregates;
   readonly claims: Claims;
   readonly attempts: Attempts;
@@ -38,7 +39,7 @@ interface KnownStanding {
   readonly destination: Destination;
   readonly circuit: Circuit;
   /** Why no attempt may begin, except a probe or one of a test event; null where attempts may. */
-  readonly heldBy: "destination-inactive" | "receiver-pause" | "circuit-open" | null;
+  readonly heldBy: "destination-inactive" | "receiver-pause" | "circuit-open" | "proxy" | null;
 }
 
 /** The cached destination and circuit, and the reason, if any, not to send. */
@@ -60,6 +61,7 @@ export class Dispatcher {
   readonly #pause: ReceiverPause;
   readonly #breaker = new Breaker();
   readonly #holds: Holds;
+  readonly #wayOut: WayOut;
   readonly #tests: TestEvents;
   /** The places of the destination's limit, for own attempts and for earlier owners' attempts under way. */
   readonly #places = pLimit(1);
@@ -88,6 +90,7 @@ export class Dispatcher {
     });
     this.#refillPause = new RetryPause(destinationId, parts, () => this.pump());
     this.#pause = new ReceiverPause(parts.clock, () => this.pump());
+    this.#wayOut = new WayOut(parts, this.#retryPause, () => this.pump());
     this.#lastActive = parts.clock.monotonic();
   }
 
@@ -113,12 +116,17 @@ export class Dispatcher {
     const standing = this.#standing();
     if (!standing) return this.#load();
     if (standing.destination?.deleted) return this.#cancelAll(standing.destination);
-    if (standing.destination) this.#sendTests();
-    if (standing.heldBy === null) return this.#send(standing.destination);
+    if (standing.destination) this.#sendTests(standing);
+    if (standing.heldBy === null) return this.#send(standing);
     if (this.#stale) return this.#load();
+    if (standing.heldBy === "proxy") {
+      this.#wayOut.look(standing);
+      // For the moments of the first look at the proxy the work stays at hand.
+      if (this.#wayOut.problem === null) return;
+    }
     this.#holds.begin(standing.heldBy);
     if (standing.heldBy === "circuit-open") this.#probeWhenDue(standing);
-    else if (standing.heldBy === "receiver-pause") this.#window.holdForPause();
+    else if (standing.heldBy === "receiver-pause" || standing.heldBy === "proxy") this.#window.holdForPause();
     else this.#window.hold();
   }
 
@@ -149,6 +157,7 @@ export class Dispatcher {
   drop(): void {
     this.leave();
     this.#pause.unwatch();
+    this.#wayOut.unwatch();
     this.#breaker.drop();
   }
 
@@ -172,7 +181,8 @@ export class Dispatcher {
   #heldBy({ active, deleted }: Destination, { position }: Circuit): Standing["heldBy"] {
     if (!active || deleted) return "destination-inactive";
     if (this.#pause.until !== null && position !== "Open") return "receiver-pause";
-    return this.#breaker.closed ? null : "circuit-open";
+    if (!this.#breaker.closed) return "circuit-open";
+    return this.#wayOut.open ? null : "proxy";
   }
 
   #load(): void {
@@ -219,19 +229,21 @@ export class Dispatcher {
     this.#flow(destination, room, (work) => this.#start(work, () => this.#cancellations(() => this.#cancel(work))));
   }
 
-  #send(destination: Destination): void {
+  #send({ destination, circuit }: KnownStanding): void {
+    if (circuit.proxyProblem !== undefined) this.#wayOut.tellOfRecovery(circuit);
     const held = this.#holds.end();
     this.#flow(destination, () => this.#room(), (work) => this.#startAttempt(work, held));
     if (this.#freePlaces <= 0 && !this.#window.clear) this.#holds.begin("concurrency-limit");
   }
 
-  #probeWhenDue({ destination, circuit }: KnownStanding): void {
+  #probeWhenDue(standing: KnownStanding): void {
+    const { destination, circuit } = standing;
     if (this.#breaker.probing) return;
     this.#window.hold();
     const pausedUntil = this.#pause.until;
     if (pausedUntil !== null && pausedUntil === this.#heldInPause) return;
     // Attempts that were under way when the circuit opened may outlast its timer.
-    if (!this.#breaker.admits || this.#room() <= 0) return;
+    if (!this.#breaker.admits || this.#room() <= 0 || !this.#wayOut.look(standing)) return;
     const leaseMs = this.#parts.claims.leaseMs(destination);
     const probing = this.#retryPause.run(() => this.#breaker.fire(() => this.#probe(circuit, leaseMs)));
     this.#underWay.add(probing);
@@ -242,8 +254,8 @@ export class Dispatcher {
   }
 
   /** Test events are sent in any state of destination and circuit, within the limit and the receiver's pause. */
-  #sendTests(): void {
-    if (this.#pause.until !== null) return;
+  #sendTests(standing: KnownStanding): void {
+    if (this.#pause.until !== null || (this.#tests.called && !this.#wayOut.look(standing))) return;
     while (this.#room() > 0) {
       const eventId = this.#tests.take();
       if (eventId === undefined) break;
@@ -325,7 +337,7 @@ export class Dispatcher {
     const { payload } = claimed.state;
     sendingBudget.occupy(payload);
     this.#sending += payload.length;
-    let delivered: boolean;
+    let delivered: boolean | Withdrawn;
     try {
       delivered = await attempts.carryOut(claimed, this.#pause, () => this.#roomForFirst() > 0);
     } finally {
@@ -334,13 +346,20 @@ export class Dispatcher {
     }
     // Deleted meanwhile: the refill for cancellations passed over this event, which may wait for a retry now.
     if (aggregates.peek(destinations, this.#destinationId)?.state?.deleted) this.#window.lookAgain();
-    return delivered ? "delivered" : "failed";
+    if (typeof delivered === "boolean") {
+      this.#wayOut.pass();
+      return delivered ? "delivered" : "failed";
+    }
+    this.#wayOut.fail(delivered.problem);
+    if (delivered.position !== undefined) this.#window.written(delivered.position);
+    return "not ours";
   }
 
   #claim(work: Work, probe: boolean, held?: Hold): Promise<Claimed | Miss> {
     const { claims, woken, atHand } = this.#parts;
     const mayClaim = (destination: Destination) =>
-      this.#ownership.mayClaim && this.#pause.until === null && this.#occupied <= destination.serverRateLimit;
+      this.#ownership.mayClaim && this.#pause.until === null && this.#wayOut.open
+      && this.#occupied <= destination.serverRateLimit;
     const claim = () => claims.claim(work, probe, mayClaim, held);
     if (work.kind === "reserved") return claim();
     return work.kind === "first" ? atHand(claim) : woken(claim);

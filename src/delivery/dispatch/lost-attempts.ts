@@ -55,7 +55,9 @@ export class LostAttempts {
     const now = this.#parts.clock.monotonic();
     const { reachableSince } = this.#parts.reach;
     const { workers } = this.#parts;
-    const leases = await this.#parts.dueIndex.leases();
+    // The number of a withdrawn attempt is used again: the start tells attempts apart.
+    const leases = (await this.#parts.dueIndex.leases()).map((lease) =>
+      ({ ...lease, key: `${lease.key}/${lease.startedAt}` }));
     // An answer that took long may tell of attempts that began after it was asked for.
     const seenAt = this.#parts.clock.monotonic();
     const keys = new Set<string>();

@@ -6,9 +6,9 @@ import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../kern
 import { Unsealable } from "../../kernel/ports/sealing.ts";
 import type { Vault } from "../../kernel/sealing/vault.ts";
 import { maskedAnswer, secretForms, type SecretForm } from "./masking.ts";
-import { failed, type SendOutcome, retryAfterMs } from "./outcome.ts";
+import { failed, type NotMade, type SendOutcome, retryAfterMs } from "./outcome.ts";
 import {
-  attemptRequest, authHeader, bearer, type AttemptRequest, type AuthHeader, type Credentials,
+  attemptRequest, authHeader, bearer, type AttemptRequest, type AuthHeader, type ClientGrant, type Credentials,
 } from "./request.ts";
 import { otherKeys, Signings, type Signing } from "./signing.ts";
 import type { TenantGrant, TokenCache } from "./token-cache.ts";
@@ -52,7 +52,21 @@ export class DeliveryClient {
     this.#signings = new Signings(parts.vault);
   }
 
-  async send(delivery: Delivery): Promise<SendOutcome> {
+  /** Whether requests go through the outbound proxy. */
+  get usesProxy(): boolean {
+    return this.#parts.outbound.prepare !== undefined;
+  }
+
+  /** Opens the way of the next request through the outbound proxy; the proxy's failure, or null. */
+  async prepare({ destination, tenant }: Pick<Delivery, "destination" | "tenant">): Promise<string | null> {
+    const { outbound } = this.#parts;
+    const problem = await outbound.prepare?.(destination.url);
+    if (problem != null) return problem;
+    const tokenEndpoint = this.#tokenEndpointFor(destination, tenant);
+    return tokenEndpoint === null ? null : (await outbound.prepare?.(tokenEndpoint)) ?? null;
+  }
+
+  async send(delivery: Delivery): Promise<SendOutcome | NotMade> {
     const { clock, outbound } = this.#parts;
     const { url, timeoutMs: own } = delivery.destination;
     const deadlineMs = own ?? this.#parts.deliveryTimeoutMs;
@@ -65,6 +79,7 @@ export class DeliveryClient {
     try {
       const proven = await this.#prove(delivery);
       if ("error" in proven) {
+        if (proven.proxyProblem !== undefined) return { proxyProblem: proven.proxyProblem };
         return { ...failed("token", proven.error, elapsed(), {}), retryAfterMs: proven.retryAfterMs };
       }
       proof = proven;
@@ -94,6 +109,19 @@ export class DeliveryClient {
     return attemptRequest({
       eventId, number, test, body, signer, otherKeys: otherKeys(signing, at), auth, userAgent, at,
     });
+  }
+
+  /** The endpoint that the next request needs a token from; null without one. */
+  #tokenEndpointFor(destination: Destination, tenant: Tenant): string | null {
+    if (destination.auth?.type !== "JwtBearer") return null;
+    try {
+      const fields = this.#parts.vault.credentials(destination, tenant) as unknown as ClientGrant;
+      return this.#parts.tokens.has({ ...fields, tenantId: tenant.id }) ? null : fields.tokenEndpoint;
+    } catch (error) {
+      // The attempt records that.
+      if (error instanceof Unsealable) return null;
+      throw error;
+    }
   }
 
   #prove({ destination, tenant }: Delivery): Proof | Promise<Proof | NoToken> {
@@ -127,8 +155,12 @@ function outcomeOf(
   forms: readonly SecretForm[],
   durationMs: number,
   now: number,
-): SendOutcome {
-  if (!result.answered) return failed(result.reason, result.error, durationMs, result.connected ? loggedHeaders : {});
+): SendOutcome | NotMade {
+  if (!result.answered) {
+    const { reason, error, connected } = result;
+    if (reason === "proxy") return { proxyProblem: error };
+    return failed(reason, error, durationMs, connected ? loggedHeaders : {});
+  }
   const answer = maskedAnswer(keptAnswer(result), forms);
   const { statusCode } = result;
   if (statusCode >= 200 && statusCode < 300) return { ok: true, answer, durationMs, requestHeaders: loggedHeaders };

@@ -18,6 +18,11 @@ export type SendOutcome = {
     }
 );
 
+/** An attempt was not made, since the outbound proxy failed: it does not count. */
+export interface NotMade {
+  readonly proxyProblem: string;
+}
+
 /** The outcome of an attempt that got no answer. */
 export function failed(
   reason: FailureReason,

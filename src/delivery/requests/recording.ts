@@ -15,7 +15,9 @@ import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
 import { unlessNewer } from "../../kernel/log/unreadable.ts";
 import { type Clock, timestampNow } from "../../kernel/ports/clock.ts";
-import { RevisionConflict, type AppendOptions, type EventStore } from "../../kernel/ports/event-store.ts";
+import {
+  RevisionConflict, type Appended, type AppendOptions, type EventStore,
+} from "../../kernel/ports/event-store.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import { onceKnown } from "../../kernel/tools/once-known.ts";
@@ -74,6 +76,30 @@ export class Outcomes {
 
   constructor(parts: OutcomeParts) {
     this.#parts = parts;
+  }
+
+  /**
+   * Takes an attempt back that was not made; null where it ended otherwise meanwhile. Throws LogUnavailable, an
+   * UnreadableRecord; then it may be called again.
+   */
+  async withdraw(
+    { known, attempt, origin }: Pick<Ended, "known" | "attempt" | "origin">, error: string,
+  ): Promise<Appended | null> {
+    const { store, clock, ids } = this.#parts;
+    let { state, revision } = known;
+    for (;;) {
+      const facts = decideWebhook(state, { type: "Withdraw", attempt, error, at: timestampNow(clock) });
+      if (facts.length === 0) return null;
+      try {
+        return await store.append(streams.event(state.id), revision, entriesOf(facts, origin, ids));
+      } catch (conflict) {
+        if (!(conflict instanceof RevisionConflict)) throw conflict;
+        const newer = await loadWebhook(store, state.id);
+        const [first] = newer.facts;
+        if (!newer.state || (first && first.revision > revision)) return null;
+        ({ state, revision } = { state: newer.state, revision: newer.revision });
+      }
+    }
   }
 
   recording(ended: Ended): Recording {

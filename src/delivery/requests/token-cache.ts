@@ -59,6 +59,12 @@ export class TokenCache {
     return { error, retryAfterMs: leftMs };
   }
 
+  /** Whether a call of {@link token} would not ask the endpoint. */
+  has(grant: TenantGrant): boolean {
+    const known = this.#entries.peek(keyOf(grant));
+    return known !== undefined && this.#settings.clock.monotonic() < known.until;
+  }
+
   /** Forgets a token that a destination answered 401 to; a newer one stays. */
   drop(grant: TenantGrant, token: string): void {
     const entry = this.#entries.peek(keyOf(grant));

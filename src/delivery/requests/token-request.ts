@@ -12,6 +12,8 @@ export interface NoToken {
   readonly error: string;
   /** The endpoint's `Retry-After`, milliseconds from now; null without one. */
   readonly retryAfterMs: number | null;
+  /** The failure of the outbound proxy, if it was that. */
+  readonly proxyProblem?: string;
 }
 
 /** A token, how long it lives, and which proof it was given for. */
@@ -49,7 +51,7 @@ export async function requestToken(
   if ("token" in one.result || !one.mayRefuseProof) return one.result;
   const second = first === "basic" ? "form" : "basic";
   const { result: other } = await ask(parts, grant, second, endsAt);
-  if ("token" in other || other.error === one.result.error) return other;
+  if ("token" in other || other.proxyProblem !== undefined || other.error === one.result.error) return other;
   const how = second === "form" ? "in the form" : "by HTTP Basic";
   return { ...other, error: `${one.result.error}; when the client proved itself ${how}, ${other.error}` };
 }
@@ -90,7 +92,10 @@ function formEncoded(text: string): string {
 }
 
 function tokenIn(outcome: OutboundAnswer | OutboundFailure, proof: ClientProof, now: number): Token | NoToken {
-  if (!outcome.answered) return { error: `the token endpoint gave no token: ${outcome.error}`, retryAfterMs: null };
+  if (!outcome.answered) {
+    const error = `the token endpoint gave no token: ${outcome.error}`;
+    return { error, retryAfterMs: null, ...(outcome.reason === "proxy" && { proxyProblem: outcome.error }) };
+  }
   const { statusCode, body } = outcome;
   const { access_token: token, expires_in: seconds, error } = jsonObject(body);
   const isSuccess = statusCode >= 200 && statusCode < 300;

@@ -1,10 +1,15 @@
+import { isIP } from "node:net";
 import { createSecureContext, getCACertificates } from "node:tls";
 import { LRUCache } from "lru-cache";
+import type { OutboundProxy } from "../../kernel/domain/outbound-proxy.ts";
 import type { OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
 import { createAddressRules } from "./address-rules.ts";
-import { Exchange } from "./exchange.ts";
+import { Exchange, type OutboundResult } from "./exchange.ts";
+import type { CallFailure } from "./failures.ts";
 import { createGuardedAgent } from "./guarded-agent.ts";
 import { createResolver, type Resolve } from "./resolver.ts";
+import { lateProxy } from "./tunnel.ts";
+import { Wires, type WireTarget } from "./wires.ts";
 
 /** `resolve`: by default {@link createResolver}. */
 export interface OutboundSettings {
@@ -16,11 +21,12 @@ export interface OutboundSettings {
   /** PEM of further trusted certificates: authorities, intermediate ones, or a receiver's own. */
   readonly extraCa: string | null;
   readonly resolve?: Resolve;
+  /** Null or absent: calls go to the receivers directly. */
+  readonly proxy?: OutboundProxy | null;
 }
 
-interface Target {
+interface Target extends WireTarget {
   readonly origin: string;
-  readonly hostname: string;
   readonly path: string;
 }
 
@@ -28,18 +34,23 @@ const targetsKept = 1_000;
 
 /** The outbound client on undici. Throws RangeError for a network that is not CIDR, and for an invalid PEM. */
 export function createOutboundClient(settings: OutboundSettings): OutboundClient {
-  const { connectTimeoutMs, deliveryTimeoutMs, extraCa } = settings;
+  const { connectTimeoutMs, deliveryTimeoutMs, extraCa, proxy = null } = settings;
   const allows = createAddressRules(settings.allowedNetworks);
-  const agent = createGuardedAgent({
+  const wireSettings = {
     allows,
     connectTimeoutMs: Math.min(connectTimeoutMs, deliveryTimeoutMs),
     resolve: settings.resolve ?? createResolver(),
+    proxy,
+  };
+  const wires = new Wires(wireSettings);
+  const agent = createGuardedAgent({
+    ...wireSettings,
     // One for all connections, since it reads every trusted certificate. Any of these ends a chain, as with curl.
     secureContext: createSecureContext({
       allowPartialTrustChain: true,
       ...(extraCa === null ? {} : { ca: [...getCACertificates("default"), extraCa] }),
     }),
-  });
+  }, wires);
 
   const targets = new LRUCache<string, Target>({ max: targetsKept });
   const target = (text: string): Target | null => {
@@ -47,8 +58,8 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
     if (known) return known;
     const url = URL.parse(text);
     if (url?.protocol !== "https:") return null;
-    const { origin, hostname, pathname, search } = url;
-    const parsed = { origin, hostname, path: pathname + search };
+    const { origin, hostname, port, pathname, search } = url;
+    const parsed = { origin, hostname: hostname.replace(/^\[|\]$/g, ""), port, path: pathname + search };
     targets.set(text, parsed);
     return parsed;
   };
@@ -58,7 +69,12 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
       const called = target(url);
       if (!called) return Promise.resolve(malformed);
       return new Promise((resolve) => {
-        const exchange = new Exchange(keepBytes, Math.min(timeoutMs, deadlineMs), deadlineMs, resolve);
+        const givenMs = Math.min(timeoutMs, deadlineMs);
+        const settle = proxy === null ? resolve : (result: OutboundResult) => {
+          const isLate = !result.answered && result.reason === "timeout" && !result.connected;
+          resolve(isLate && wires.isAtProxy(called) ? failureOf(lateProxy(givenMs)) : result);
+        };
+        const exchange = new Exchange(keepBytes, givenMs, deadlineMs, settle);
         const { origin, path } = called;
         agent.dispatch({ origin, path, method: "POST", headers, body }, exchange);
       });
@@ -67,16 +83,27 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
     refusalOf(url) {
       const called = target(url);
       if (!called) return "is not an https URL";
-      const literal = /^\[(.+)\]$|^([\d.]+)$/.exec(called.hostname);
-      const address = literal?.[1] ?? literal?.[2];
-      if (address === undefined || allows(address)) return null;
+      const { hostname } = called;
+      if (isIP(hostname) === 0 || allows(hostname)) return null;
       return "its host is an address that may not be called: it is not public";
     },
 
+    ...(proxy !== null && {
+      prepare: async (url: string) => {
+        const called = target(url);
+        return called && wires.prepare(called);
+      },
+    }),
+
     async close() {
+      wires.close();
       await agent.close();
     },
   };
+}
+
+function failureOf({ reason, message }: CallFailure): OutboundFailure {
+  return { answered: false, reason, error: message, connected: false };
 }
 
 const malformed: OutboundFailure = {

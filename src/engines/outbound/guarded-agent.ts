@@ -1,18 +1,12 @@
 import { isIP, type Socket } from "node:net";
 import { connect, type SecureContext, type TLSSocket } from "node:tls";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
-import { raceAddresses } from "./address-race.ts";
-import type { AddressRules } from "./address-rules.ts";
 import { readAnswers } from "./answer-reader.ts";
-import { CallFailure, connectionFailure, handshakeFailure } from "./failures.ts";
-import type { Resolve } from "./resolver.ts";
+import { CallFailure, handshakeFailure } from "./failures.ts";
+import { Wires, type WireSettings } from "./wires.ts";
 
-/** `resolve` is called for each new connection to a name. */
-export interface GuardSettings {
-  readonly allows: AddressRules;
-  readonly resolve: Resolve;
-  /** For name resolution and TCP together, then again for the TLS handshake. */
-  readonly connectTimeoutMs: number;
+/** `connectTimeoutMs` holds for the connection, then again for the TLS handshake. */
+export interface GuardSettings extends WireSettings {
   readonly secureContext: SecureContext;
 }
 
@@ -26,9 +20,9 @@ const maxHeadBytes = 16_384;
 const maxHandshakes = 3;
 
 /** An undici agent that always applies the address rules. Origins share nothing, so none waits for another. */
-export function createGuardedAgent(settings: GuardSettings): Dispatcher {
+export function createGuardedAgent(settings: GuardSettings, wires = new Wires(settings)): Dispatcher {
   return new Agent({
-    connect: guardedConnect(settings),
+    connect: guardedConnect(settings, wires),
     pipelining: 1,
     keepAliveTimeout: keepAliveMs,
     keepAliveMaxTimeout: keepAliveMaxMs,
@@ -41,12 +35,12 @@ export function createGuardedAgent(settings: GuardSettings): Dispatcher {
 }
 
 /** Connects only to resolved addresses that the rules allow. */
-function guardedConnect(settings: GuardSettings): buildConnector.connector {
-  const { allows, connectTimeoutMs } = settings;
+function guardedConnect(settings: GuardSettings, wires: Wires): buildConnector.connector {
+  const { connectTimeoutMs } = settings;
   return ({ protocol, hostname, port }, callback) => {
-    let abandon = () => {};
     let over = false;
-    let missing = "";
+    let abandon = () => {};
+    let timer: NodeJS.Timeout | undefined;
 
     const succeed = (connected: TLSSocket) => {
       if (over) return;
@@ -61,51 +55,18 @@ function guardedConnect(settings: GuardSettings): buildConnector.connector {
       abandon();
       callback(failure, null);
     };
-    const late = () => fail(new CallFailure("timeout", `no connection within ${connectTimeoutMs} ms${missing}`));
-    const timer = setTimeout(late, connectTimeoutMs);
-
+    const late = () =>
+      fail(new CallFailure("timeout", `no connection within ${connectTimeoutMs} ms: the TLS handshake did not end`));
     const shake = (wire: Socket) => {
       abandon = () => wire.destroy();
-      // Before the first byte of the handshake.
-      if (!wire.remoteAddress || !allows(wire.remoteAddress)) return fail(refused());
-      missing = ": the TLS handshake did not end";
-      timer.refresh();
+      timer = setTimeout(late, connectTimeoutMs);
       handshake(settings, hostname, wire, succeed, fail);
     };
-    const dial = async () => {
-      if (protocol !== "https:") throw new CallFailure("connection", "only https is spoken");
-      const addresses = await allowedAddresses(settings, hostname);
-      if (over) return;
-      const racers = { addresses, port: port === "" ? 443 : Number(port), withinMs: connectTimeoutMs };
-      abandon = raceAddresses(racers, shake, (error) => fail(connectionFailure(error)));
-    };
-    dial().catch((error: unknown) => fail(connectionFailure(error)));
+    if (protocol !== "https:") return fail(new CallFailure("connection", "only https is spoken"));
+    const prepared = wires.take({ hostname, port });
+    if (prepared) shake(prepared);
+    else wires.open({ hostname, port }, shake, fail);
   };
-}
-
-/** The machine itself (RFC 6761); one allowed family (`127.0.0.0/8`) is enough for it. */
-const localhost = /^(.+\.)?localhost\.?$/;
-
-/** Copied, so that only checked addresses are connected to. One refused address refuses all. */
-async function allowedAddresses({ allows, resolve }: GuardSettings, hostname: string): Promise<readonly string[]> {
-  const literal = isIP(hostname) !== 0;
-  const all = literal ? [hostname] : [...(await resolvedBy(resolve, hostname))];
-  const addresses = localhost.test(hostname) ? all.filter(allows) : all;
-  if (addresses.length === 0 || !addresses.every(allows)) throw refused();
-  return addresses;
-}
-
-async function resolvedBy(resolve: Resolve, hostname: string): Promise<readonly string[]> {
-  try {
-    return await resolve(hostname);
-  } catch {
-    throw new CallFailure("connection", "the host name does not resolve");
-  }
-}
-
-/** Without the address: a name's private addresses are not disclosed. */
-function refused(): CallFailure {
-  return new CallFailure("address refused", "address refused: the host has an address that may not be called");
 }
 
 function handshake(

@@ -1,7 +1,7 @@
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf, type Upcaster } from "../../kernel/domain/fact.ts";
 import {
-  integer, nullable, object, oneOf, optional, time, uuid, type ObjectOf, type ValueOf,
+  anyText, integer, nullable, object, oneOf, optional, time, uuid, type ObjectOf, type ValueOf,
 } from "../../kernel/domain/schema.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import { millis, timestamp, type Timestamp } from "../../kernel/domain/time.ts";
@@ -38,6 +38,10 @@ const pausedUntil = optional(
   time("Until when the receiver asked, by a 429, for no new attempt; absent once that time is over."),
 );
 
+const proxyProblem = optional(
+  anyText("Why nothing goes out to the destination through the outbound proxy; absent while the proxy works."),
+);
+
 const cause = {
   eventId: nullable(
     uuid(),
@@ -47,7 +51,7 @@ const cause = {
   at,
 };
 
-const whole = { ...state, lastProbe, pausedUntil };
+const whole = { ...state, lastProbe, pausedUntil, proxyProblem };
 
 /** The whole circuit; every fact of a `circuit-<destinationId>` stream carries it. */
 export type Circuit = Readonly<ObjectOf<typeof whole>>;
@@ -108,6 +112,20 @@ export const circuitFacts = {
     shown: "all",
     audit: false,
   }),
+  OutboundProxyFailed: fact({
+    data: { ...whole, ...cause },
+    meaning: "The outbound proxy failed: until it works, events wait without an attempt. The circuit stays as it was.",
+    words: "sends nothing until the outbound proxy works: {proxyProblem}",
+    shown: "all",
+    audit: false,
+  }),
+  OutboundProxyRecovered: fact({
+    data: { ...whole, ...cause },
+    meaning: "The outbound proxy works again.",
+    words: "sends through the outbound proxy again",
+    shown: "all",
+    audit: false,
+  }),
   CircuitClosed: fact({
     data: { ...state, pausedUntil, ...cause },
     upcasters,
@@ -164,6 +182,9 @@ export type CircuitCommand =
   /** The claimed probe found nothing to try. Another may have taken its place since, with the same event. */
   | { readonly type: "ReleaseProbe"; readonly probe: Probe; readonly at: Timestamp }
   | { readonly type: "HalfOpen"; readonly lost: Probe | null; readonly at: Timestamp }
+  /** The outbound proxy failed for the destination, or works again. */
+  | { readonly type: "FailProxy"; readonly problem: string; readonly at: Timestamp }
+  | { readonly type: "RecoverProxy"; readonly at: Timestamp }
   /** A person set the destination active. That ends a pause, too. */
   | { readonly type: "Close"; readonly at: Timestamp };
 
@@ -210,6 +231,13 @@ export function decide(state: Circuit, command: CircuitCommand): CircuitEvent[] 
       if (state.position !== "Open" || !mayProbe(state, command.at) || stands(state.probe, command.lost)) return [];
       return fact(
         "CircuitHalfOpened", { position: "HalfOpen", openUntil: null, probe: null, ...lastOf(state.probe) });
+    case "FailProxy":
+      return state.proxyProblem === undefined ? fact("OutboundProxyFailed", { proxyProblem: command.problem }) : [];
+    case "RecoverProxy": {
+      if (state.proxyProblem === undefined) return [];
+      const { proxyProblem: _over, ...works } = before;
+      return fact("OutboundProxyRecovered", {}, works);
+    }
     case "Close": {
       const changes = state.position !== "Closed" || state.failures > 0 || before.pausedUntil !== undefined;
       return changes ? fact("CircuitClosed", {}, newCircuit(state.destinationId, state.tenantId)) : [];

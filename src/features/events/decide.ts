@@ -49,6 +49,8 @@ export type WebhookCommand =
       readonly random: number;
       readonly at: Timestamp;
     }
+  /** The attempt was not made, since the outbound proxy failed. */
+  | { readonly type: "Withdraw"; readonly attempt: number; readonly error: string; readonly at: Timestamp }
   | { readonly type: "Replay" | "Resend"; readonly at: Timestamp; readonly replayId?: string }
   | { readonly type: "BringForward"; readonly at: Timestamp }
   /** Cancels the event if it waits since `before` or longer. */
@@ -80,6 +82,8 @@ export function decide(state: WebhookState, command: WebhookCommand): WebhookEve
       return succeed(state, command);
     case "Fail":
       return fail(state, command);
+    case "Withdraw":
+      return withdraw(state, command);
     case "Replay":
       return replay(state, command);
     case "Resend":
@@ -161,6 +165,19 @@ function bringForward(state: Webhook, at: Timestamp): WebhookEvent[] {
   if (status !== "WaitingRetry") refuse("invalid", `the event is ${status}; only one in WaitingRetry can be retried`);
   if (planned !== null && planned <= at) return [];
   return [{ type: "RetryBroughtForward", data: { ...moved(state, status, at), nextAttemptAt: at } }];
+}
+
+/** An attempt that was given up meanwhile stays so. */
+function withdraw(
+  state: Webhook, { attempt, error, at }: Extract<WebhookCommand, { type: "Withdraw" }>,
+): WebhookEvent[] {
+  if (state.status !== "Processing" || attempt !== state.attempts || !state.open.includes(attempt)) return [];
+  const to = state.retryCount > 0 ? "WaitingRetry" : "Pending";
+  const nextAttemptAt = state.nextAttemptAt ?? at;
+  return [{
+    type: "DeliveryAttemptWithdrawn",
+    data: { ...moved(state, to, at), attempt, reason: "proxy", error, nextAttemptAt },
+  }];
 }
 
 /** A late success counts in every status but Cancelled, and not after the event was resent. */

@@ -5,7 +5,7 @@ import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import type { LongReads } from "../../kernel/log/long-reads.ts";
 import { UnreadableRecord } from "../../kernel/log/unreadable.ts";
 import type { EventStore, RecordedEvent } from "../../kernel/ports/event-store.ts";
-import { inProgress, outcomeOf, type AttemptEnded, type WebhookEvent, evolve } from "./facts.ts";
+import { inProgress, outcomeOf, withoutWithdrawn, type AttemptEnded, type WebhookEvent, evolve } from "./facts.ts";
 import { type EventView, loadShown, type LoadedWebhook, eventView } from "./webhooks.ts";
 
 const previewCharacters = 200;
@@ -79,7 +79,7 @@ export async function* hydrated(
 /** The attempts that the facts of an event tell of, by number. An outcome that came late replaces "unknown". */
 export function attemptsOf(facts: readonly RecordedEvent<WebhookEvent>[]): readonly AttemptView[] {
   const attempts = new Map<number, AttemptView>();
-  for (const fact of facts) {
+  for (const fact of withoutWithdrawn(facts)) {
     if (fact.type === "DeliveryAttemptStarted") {
       const { attempt: number, at: startedAt, url: destinationUrl } = fact.data;
       attempts.set(number, {

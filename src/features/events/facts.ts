@@ -60,7 +60,7 @@ export function countsForCircuit(
 
 /** Why an event that is due is not sent. `rate-limit` and `ordering` are reserved. */
 export const waitReasons = [
-  "circuit-open", "destination-inactive", "concurrency-limit", "receiver-pause", "rate-limit", "ordering",
+  "circuit-open", "destination-inactive", "concurrency-limit", "receiver-pause", "rate-limit", "ordering", "proxy",
 ] as const;
 export type WaitReason = (typeof waitReasons)[number];
 
@@ -153,6 +153,16 @@ export const webhookFacts = {
     shown: "all",
     audit: false,
     example: { eventId: examples.eventId, attempt: 1, at: examples.attemptAt },
+  }),
+  DeliveryAttemptWithdrawn: fact({
+    data: {
+      ...moved, attempt: integer(1, "Its number is used again."),
+      reason: oneOf(["proxy"]), error: anyText(), nextAttemptAt: time("When the event was due: it waits again."),
+    },
+    meaning: "An attempt that had begun was not made, since the outbound proxy failed: it does not count.",
+    words: "withdrew attempt {attempt}, since the outbound proxy failed",
+    shown: "all",
+    audit: false,
   }),
   DeliverySucceeded: fact({
     data: {
@@ -312,6 +322,10 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
       const { attempt } = event.data;
       return { ...state, status, attempts: attempt, open: [...state.open, attempt] };
     }
+    case "DeliveryAttemptWithdrawn": {
+      const { attempt, nextAttemptAt } = event.data;
+      return { ...settle(state, attempt), status, attempts: attempt - 1, nextAttemptAt };
+    }
     case "DeliverySucceeded": {
       const settled = settle(state, event.data.attempt);
       if (status !== "Succeeded" || state.status === "Succeeded") return { ...settled, status };
@@ -369,6 +383,22 @@ export interface AttemptOutcome {
   readonly statusCode: number | null;
   readonly reason: FailureReason | null;
   readonly error: string | null;
+}
+
+/** The facts without the starts of attempts that were withdrawn: these were not made. */
+export function withoutWithdrawn<Fact extends WebhookEvent>(facts: readonly Fact[]): readonly Fact[] {
+  if (!facts.some(({ type }) => type === "DeliveryAttemptWithdrawn")) return facts;
+  const kept: Fact[] = [];
+  for (const fact of facts) {
+    if (fact.type !== "DeliveryAttemptWithdrawn") kept.push(fact);
+    else {
+      const { attempt } = fact.data;
+      const start = kept.findLastIndex(({ type, data }) =>
+        type === "DeliveryAttemptStarted" && data.attempt === attempt);
+      if (start >= 0) kept.splice(start, 1);
+    }
+  }
+  return kept;
 }
 
 /** A fact that ends an attempt. */

@@ -21,7 +21,8 @@ export interface Hold {
 /** The holds that concerned an event, in the order of their beginnings. */
 export function holdsOf({ destination, circuit, event }: StoryFacts): Hold[] {
   const own = event[0]?.data.eventId ?? "";
-  const holds = [...inactivity(destination), ...outages(circuit, own), ...pauses(circuit, own)];
+  const ofCircuit = [...outages(circuit, own), ...pauses(circuit, own), ...proxyFailures(circuit)];
+  const holds = [...inactivity(destination), ...ofCircuit];
   return holds.sort((one, other) => (one.began.position < other.began.position ? -1 : 1));
 }
 
@@ -85,6 +86,25 @@ function pauses(facts: StoryFacts["circuit"], own: string): Hold[] {
     }
     before = pausedUntil;
   }
+  return holds;
+}
+
+/** While the outbound proxy failed. */
+function proxyFailures(facts: StoryFacts["circuit"]): Hold[] {
+  const holds: Hold[] = [];
+  let began: { readonly entry: StoryEntry; readonly error: string } | undefined;
+  const end = (ended: StoryEntry | null) => {
+    if (!began) return;
+    const { entry, error } = began;
+    holds.push({ cause: cause("proxy", entry, { error }), began: entry, ended, ...endOf(ended) });
+    began = undefined;
+  };
+  for (const fact of facts) {
+    const error = "proxyProblem" in fact.data ? fact.data.proxyProblem : undefined;
+    if (error === undefined) end(circuitEntry(fact));
+    else began ??= { entry: circuitEntry(fact), error };
+  }
+  end(null);
   return holds;
 }
 

@@ -117,6 +117,7 @@ const causes: Readonly<Record<CauseCode, (values: Values, author?: string) => st
   ordering: () => "held behind an earlier event of the same order",
   "receiver-pause": ({ pausedUntil }) =>
     `held because the receiver asked for a pause by a 429${given(pausedUntil, (until) => ` until ${until}`)}`,
+  proxy: ({ error }) => `held because the outbound proxy failed${given(error, (text) => `: ${code(String(text))}`)}`,
   requested: (_, author) => `requested${given(author, (by) => ` by ${by}`)}`,
   expired: () => "it waited as long as its destination allows",
   "destination-deleted": () => "its destination was deleted",

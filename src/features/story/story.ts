@@ -9,9 +9,8 @@ import type { TenantEvent } from "../tenants/facts.ts";
 /** Why something happened to an event, or not yet. `rate-limit` and `ordering` are reserved. */
 export const causeCodes = [
   "first-attempt", "retry-schedule", "receiver-retry-after", "circuit-open", "probe", "destination-inactive",
-  "concurrency-limit", "rate-limit", "ordering", "receiver-pause", "requested", "destination-deleted", "expired",
-  "max-attempts",
-  "gone", "not-retried", "lease-lost", "not-recorded",
+  "concurrency-limit", "rate-limit", "ordering", "receiver-pause", "proxy", "requested", "destination-deleted",
+  "expired", "max-attempts", "gone", "not-retried", "lease-lost", "not-recorded",
 ] as const;
 export type CauseCode = (typeof causeCodes)[number];
 

@@ -2,7 +2,8 @@ import { tenantOf } from "../../kernel/domain/domain-event.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import { isWaiting } from "../events/decide.ts";
 import {
-  inProgress, outcomeOf, type AttemptEnded, type AttemptOutcome, evolve, type WebhookEvent, type WebhookState,
+  inProgress, outcomeOf, withoutWithdrawn, type AttemptEnded, type AttemptOutcome, evolve, type WebhookEvent,
+  type WebhookState,
 } from "../events/facts.ts";
 import { facts } from "../facts.ts";
 import {
@@ -14,7 +15,7 @@ import { Waits, type Claim, type StoryMoment, type Wait, type WaitEnd } from "./
 /** Tells the story of an event. Each cause names the fact that states it; one that no fact states is `not-recorded`. */
 export function tellStory(facts: StoryFacts, moment: StoryMoment): Story {
   const teller = new Teller(facts);
-  for (const fact of facts.event) teller.tell(fact);
+  for (const fact of withoutWithdrawn(facts.event)) teller.tell(fact);
   return teller.end(moment);
 }
 
@@ -62,6 +63,8 @@ class Teller {
         return this.#begin(entry, { due: at, reasons: [cause("first-attempt", entry)] });
       case "DeliveryAttemptStarted":
         return this.#started(fact, wait);
+      case "DeliveryAttemptWithdrawn":
+        return;
       case "DeliverySucceeded":
       case "DeliveryFailed":
         return this.#ended(fact);

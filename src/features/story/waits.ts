@@ -45,7 +45,7 @@ export interface StoryMoment {
 
 /** In the order in which the last of several holds is the reason. */
 const precedence: readonly CauseCode[] =
-  ["receiver-pause", "circuit-open", "destination-inactive", "destination-deleted"];
+  ["proxy", "receiver-pause", "circuit-open", "destination-inactive", "destination-deleted"];
 
 /** Tells why an event waited. */
 export class Waits {

@@ -28,8 +28,11 @@ export interface OutboundAnswer {
 /** No answer: none came in time, or the receiver could not, or may not, be called. */
 export interface OutboundFailure {
   readonly answered: false;
-  /** Of the reasons of a failed attempt, those that a call by itself can have. */
-  readonly reason: Exclude<FailureReason, "status" | "token" | "outcome unknown">;
+  /**
+   * Of the reasons of a failed attempt, those that a call by itself can have. `proxy`: the outbound proxy failed, which
+   * says nothing about the receiver.
+   */
+  readonly reason: Exclude<FailureReason, "status" | "token" | "outcome unknown"> | "proxy";
   /** For the log and the API: no secret in it. */
   readonly error: string;
   /** False where no connection came of it: the receiver saw nothing of the request. */
@@ -42,6 +45,11 @@ export interface OutboundClient {
   post(request: OutboundRequest): Promise<OutboundAnswer | OutboundFailure>;
   /** Why a URL can never be called (not https, or its host a literal address that is not allowed), or null. */
   refusalOf(url: string): string | null;
+  /**
+   * Opens a tunnel through the outbound proxy, which the next call to the URL uses. Resolves to the proxy's failure;
+   * null with a tunnel, and where the call will fail for another reason. Absent without a proxy.
+   */
+  readonly prepare?: (url: string) => Promise<string | null>;
   /** Resolves when the calls under way are over; those that come later fail. */
   close(): Promise<void>;
 }

@@ -15,8 +15,8 @@ export interface Logger {
 export const anomalies = [
   "attempt not given up", "cleaner", "engine away", "event not readable", "following the log", "forgetter",
   "housekeeping", "key rotation", "leadership", "mapping process lost", "mapping process start",
-  "metric not readable", "notifier", "projection", "queue message", "replayer", "request failed", "retention",
-  "stream of a newer release", "stream set aside", "subscription", "sweeper", "turnstile",
+  "metric not readable", "notifier", "outbound proxy", "projection", "queue message", "replayer", "request failed",
+  "retention", "stream of a newer release", "stream set aside", "subscription", "sweeper", "turnstile",
 ] as const;
 /** One of the {@link anomalies}. */
 export type Anomaly = (typeof anomalies)[number];

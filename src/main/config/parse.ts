@@ -1,6 +1,7 @@
 import { isIP } from "node:net";
 import { durationMs, spelledDuration } from "../../kernel/domain/duration.ts";
 import { mappedIpv4, wordsOf } from "../../kernel/domain/ipv6.ts";
+import type { OutboundProxy } from "../../kernel/domain/outbound-proxy.ts";
 
 /** An invalid value; the message is one line that names the variable. */
 export class ConfigError extends Error {
@@ -145,6 +146,33 @@ export function httpsUrl(text: string): string {
   if (url?.protocol !== "https:") fail("must be a URL that starts with https://");
   if (url.username !== "" || url.password !== "") fail("must not hold a name or password");
   return text;
+}
+
+/** An HTTP proxy: `http://host:port`, with `user:pass@` before the host. Errors do not quote it. */
+export function httpProxy(text: string): OutboundProxy {
+  const [, proof, place = ""] = /^http:\/\/(?:([^\s@/?#]*)@)?([^\s@/?#]+)\/?$/.exec(text)
+    ?? fail("must be http://host:port, or http://user:pass@host:port with special characters spelled as %40");
+  const [, bracketed, named = "", port] = /^(?:\[([^\]]+)\]|([\w.-]{1,253})):(\d{1,5})$/.exec(place)
+    ?? fail("must name a host and a port, such as http://proxy.internal:3128");
+  if (bracketed !== undefined && isIP(bracketed) !== 6) fail("must have an IPv6 address in the brackets");
+  return {
+    host: bracketed ?? named,
+    port: integer({ min: 1, max: 65_535 })(port ?? ""),
+    authorization: proof === undefined ? null : basicProof(proof),
+  };
+}
+
+function basicProof(text: string): string {
+  const [name = "", ...rest] = text.split(":");
+  if (name === "" || rest.length !== 1) fail("must have a name and a password before the @, as user:pass");
+  let proof: string;
+  try {
+    proof = [name, ...rest].map(decodeURIComponent).join(":");
+  } catch {
+    return fail("must spell a % in a name or password as %25");
+  }
+  if (/\p{Cc}/u.test(proof)) fail("must have no control characters in the name or password");
+  return `Basic ${Buffer.from(proof).toString("base64")}`;
 }
 
 /** A driver's connection string of one of the schemes. Errors do not quote it: it may hold a password. */

@@ -1,5 +1,6 @@
+import type { OutboundProxy } from "../../kernel/domain/outbound-proxy.ts";
 import type { Config } from "./config.ts";
-import { fail, list } from "./parse.ts";
+import { fail, httpProxy, list } from "./parse.ts";
 import { reader, type Environment, type Variable } from "./variables.ts";
 
 /** Settings that must never be printed. */
@@ -12,6 +13,8 @@ export interface Secrets {
   readonly turnstileSecret: string | null;
   /** Null without SASL. */
   readonly kafkaPassword: string | null;
+  /** With its name and password. Null: calls go to the receivers directly. */
+  readonly outboundProxy: OutboundProxy | null;
 }
 
 /** Reads the secrets that a configuration needs. Throws ConfigError, without the secret. */
@@ -33,6 +36,7 @@ export function readSecrets(env: Environment, config: Config): Secrets {
     kafkaPassword: sasl
       ? from.required("RELAY_KAFKA_SASL_PASSWORD", "RELAY_KAFKA_SASL_MECHANISM is set", String)
       : unused("RELAY_KAFKA_SASL_PASSWORD"),
+    outboundProxy: from.optional("RELAY_OUTBOUND_PROXY", httpProxy),
   };
 }
 

@@ -25,8 +25,10 @@ export const delivery: readonly PlantedBug[] = [
     name: "an outcome is written though its event was purged",
     breaks: "facts belong to existing events",
     file: recording,
-    from: "const newer = await loadWebhook(store, state.id);",
-    to: `const newer = await loadWebhook(store, state.id);
+    from: `if (!(error instanceof RevisionConflict)) throw error;
+        const newer = await loadWebhook(store, state.id);`,
+    to: `if (!(error instanceof RevisionConflict)) throw error;
+        const newer = await loadWebhook(store, state.id);
         if (error.actual < 0) await store.append(streams.event(state.id), -1, entriesOf(facts, origin, ids));`,
     weather: manyLost,
   },
@@ -129,7 +131,7 @@ export const delivery: readonly PlantedBug[] = [
     name: "an outcome is recorded once or never",
     breaks: "every received result is recorded",
     file: attempts,
-    from: "await sleep(clock, recordAgainAfterMs);",
+    from: "await sleep(this.#parts.clock, recordAgainAfterMs);",
     to: "return;",
   },
   {

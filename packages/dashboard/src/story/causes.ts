@@ -38,6 +38,8 @@ const words: Readonly<Record<Schemas["CauseCode"], (cause: Cause, context: Cause
     ...pausedUntil === undefined ? [] : [" until ", { time: pausedUntil }],
     ...typeof eventId === "string" ? [", to event ", { text: shortId(eventId), eventId }] : [],
   ],
+  proxy: ({ entry, values: { error } }) =>
+    ["held because ", linked("the outbound proxy failed", entry), ...error === undefined ? [] : [`: ${error}`]],
   requested: ({ entry }, { authors, names }) => {
     const author = entry && authors?.get(entry.position);
     return [linked("requested", entry), ...author ? [` by ${actorText(author, names)}`] : []];

@@ -52,7 +52,7 @@ function setUp(
     destination: { url: hook, auth: { type: "JwtBearer" } },
   } as unknown as Delivery;
   const send = (auth = delivery.destination.auth, timeoutMs: number | null = null): Promise<SendOutcome> =>
-    client.send({ ...delivery, destination: { ...delivery.destination, auth, timeoutMs } });
+    client.send({ ...delivery, destination: { ...delivery.destination, auth, timeoutMs } }) as Promise<SendOutcome>;
   return { send, to: (url: string) => requests.filter((request) => request.url === url) };
 }
 

@@ -65,6 +65,28 @@ const halfClaimed = fact("CircuitProbeClaimed", { position: "HalfOpen", failures
 const closed = (seconds: number, eventId?: string) => fact("CircuitClosed", {}, seconds, eventId);
 
 describe("circuit", () => {
+  describe("a failure of the outbound proxy", () => {
+    const failed = (problem: string, seconds: number): CircuitCommand =>
+      ({ type: "FailProxy", problem, at: t(seconds) });
+    const recovered: CircuitCommand = { type: "RecoverProxy", at: t(9) };
+    const fails = fact("OutboundProxyFailed", { proxyProblem: "away" }, 5);
+
+    it("is recorded once, and ends once", () => {
+      given([]).when(failed("away", 5)).gives(fails);
+      given([fails]).when(failed("refused", 6)).changesNothing();
+      given([fails]).when(recovered).gives(fact("OutboundProxyRecovered", {}, 9));
+      given([]).when(recovered).changesNothing();
+    });
+
+    it("changes neither the position nor the counts", () => {
+      const { eventId: _, at: __, ...state } = opened.data;
+      given([opened]).when(failed("away", 5))
+        .gives({ type: "OutboundProxyFailed", data: { ...state, proxyProblem: "away", eventId: null, at: t(5) } });
+      given([fails]).when(record(false, e1, 6))
+        .gives(fact("CircuitCounted", { failures: 1, proxyProblem: "away" }, 6, e1));
+    });
+  });
+
   describe("a success that is not written yet", () => {
     const end: CircuitCommand = { type: "EndCount", eventId: e1, at: t(5) };
 

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { decide } from "../../../../src/features/events/decide.ts";
-import { eventStatuses, type WebhookEvent } from "../../../../src/features/events/facts.ts";
+import { eventStatuses, withoutWithdrawn, type WebhookEvent } from "../../../../src/features/events/facts.ts";
 import { failureReasons, type FailureReason } from "../../../../src/kernel/domain/failure-reason.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import {
-  accepted, answer, cancel, claim, exchange, exhausted, fail, failure, given, histories, id, lived, livedFrom, moved,
-  policy, processing, start, stateOf, submission, succeed, succeeded, t, unknown, waitingRetry,
+  accepted, answer, cancel, claim, exchange, exhausted, fail, failure, given, histories, id, lived, livedFrom, lost,
+  moved, policy, processing, start, stateOf, submission, succeed, succeeded, t, unknown, waitingRetry,
 } from "../../../support/webhook-history.ts";
 
 describe("webhook event", () => {
@@ -343,6 +343,38 @@ describe("webhook event", () => {
       const expire = (before: number) => ({ type: "Expire", before: t(before), at: t(999) }) as const;
       given(replayed).when(expire(4)).changesNothing();
       given(replayed).when(expire(5)).givesTypes("EventCancelled");
+    });
+  });
+
+  describe("a withdrawal of an attempt that was not made", () => {
+    const withdraw = (attempt: number, seconds: number) =>
+      ({ type: "Withdraw", attempt, error: "away", at: t(seconds) }) as const;
+    const withdrawn = (attempt: number, to: "Pending" | "WaitingRetry", due: number, seconds: number) => ({
+      type: "DeliveryAttemptWithdrawn",
+      data: { ...moved("Processing", to, seconds), attempt, reason: "proxy", error: "away", nextAttemptAt: t(due) },
+    } as const);
+
+    it("leaves the event as it was before, and its number is used again", () => {
+      for (const [before, to, attempt, due] of [
+        [[accepted], "Pending", 1, 0], [waitingRetry, "WaitingRetry", 2, 6],
+        [[...exhausted, ...decide(stateOf(exhausted), { type: "Replay", at: t(402) })], "Pending", 4, 402],
+      ] as const) {
+        const started = [...before, ...decide(stateOf(before), start(500))];
+        const spec = given(started).when(withdraw(attempt, 501));
+        spec.gives(withdrawn(attempt, to, due, 501));
+        expect(spec.state()).to.deep.equal(stateOf(before));
+        const again = [...started, ...decide(stateOf(started), withdraw(attempt, 501))];
+        const [next] = decide(stateOf(again), start(502));
+        expect(next?.data).to.include({ attempt });
+        expect(withoutWithdrawn([...again, next!])).to.deep.equal([...before, next]);
+      }
+    });
+
+    it("changes nothing once the attempt ended otherwise", () => {
+      for (const facts of [succeeded, waitingRetry, lost, exhausted]) {
+        given(facts).when(withdraw(1, 500)).changesNothing();
+      }
+      given(lived(start(0), fail(1, 20, unknown), start(20))).when(withdraw(1, 21)).changesNothing();
     });
   });
 

@@ -275,6 +275,22 @@ describe("the story of an event", () => {
     expect(chapters()[5]?.[3]).to.deep.equal(["receiver-retry-after DeliveryFailed", "receiver-pause CircuitCounted"]);
   });
 
+  it("waits for the outbound proxy, and leaves out an attempt that was withdrawn", () => {
+    const problem = { code: "proxy", values: { error: "away" } };
+    log.accept().claim().event({ type: "Withdraw", attempt: 1, error: "away", at: second(0) });
+    log.at_(1).circuit("OutboundProxyFailed", { proxyProblem: "away" }, null);
+    log.at_(3).circuit("CircuitCounted", { failures: 1 });
+    const { waiting } = log.tell();
+    expect(waiting).to.deep.include({ reason: "proxy", since: second(1), until: null });
+    expect(waiting?.because.at(-1)).to.deep.include(problem);
+    log.at_(60).circuit("OutboundProxyRecovered", { proxyProblem: undefined as never }, null).claim("proxy");
+    expect(chapters()).to.deep.equal([
+      accepted,
+      ["wait", [0, 60], ["OutboundProxyFailed", "OutboundProxyRecovered"], ["proxy OutboundProxyFailed"]],
+      ["attempt", [60, null], ["DeliveryAttemptStarted"], ["first-attempt EventAccepted"]],
+    ]);
+  });
+
   it("ends a pause when a person closes the circuit", () => {
     log.circuit("CircuitCounted", { pausedUntil: second(300) }).accept().at_(10)
       .circuit("CircuitClosed", { pausedUntil: undefined as never }, null, user).at_(11).claim();
@@ -408,8 +424,8 @@ describe("the story of an event", () => {
       .to.deep.equal([]);
   });
 
-  it("is told of every type of fact that an event has", () => {
-    const types: Readonly<Record<WebhookEvent["type"], true>> = {
+  it("is told of every type of fact that an event has, but of withdrawn attempts", () => {
+    const types: Readonly<Record<Exclude<WebhookEvent["type"], "DeliveryAttemptWithdrawn">, true>> = {
       EventAccepted: true, DeliveryAttemptStarted: true, DeliverySucceeded: true, DeliveryFailed: true,
       RetryScheduled: true, RetryBroughtForward: true, DeliveryExhausted: true, EventReplayed: true,
       EventCancelled: true,

@@ -37,6 +37,8 @@ function complaint(env: Environment): string {
   throw new Error(`no complaint about ${JSON.stringify(env)}`);
 }
 
+const base64Of = (text: string) => Buffer.from(text).toString("base64");
+
 describe("configuration", () => {
   it("has the documented defaults", () => {
     const config = readConfig({});
@@ -59,7 +61,7 @@ describe("configuration", () => {
       dashboard: true, logLevel: "info", revision: "unknown", shutdownTimeoutMs: 25_000,
     });
     expect(readSecrets({}, config)).to.deep.equal({
-      masterKey: null, oldMasterKeys: [], turnstileSecret: null, kafkaPassword: null,
+      masterKey: null, oldMasterKeys: [], turnstileSecret: null, kafkaPassword: null, outboundProxy: null,
     });
     expect(configWarnings({ PATH: "/bin" }, config, now)).to.deep.equal([]);
   });
@@ -109,7 +111,7 @@ describe("configuration", () => {
     });
     expect(readSecrets(env, config)).to.deep.equal({
       masterKey: Buffer.alloc(32, 7), oldMasterKeys: [Buffer.alloc(32, 1), Buffer.alloc(32, 2)],
-      turnstileSecret: null, kafkaPassword: "pa,ss",
+      turnstileSecret: null, kafkaPassword: "pa,ss", outboundProxy: null,
     });
   });
 
@@ -154,6 +156,11 @@ describe("configuration", () => {
       "::ffff:10.0.0.0/104", "::ffff:0:0/96", "::ffff:0:0/95", "1.2.3.4/024", "10.0.0.0/08", "::/00", "::1%eth0/128",
       "010.0.0.0/8", "10.0.0.0/", "10.0.0.0/+8", "10.0.0.0/-0", "/8"],
     ["RELAY_EXTRA_CA_FILE", "/nowhere/ca.pem"],
+    ["RELAY_OUTBOUND_PROXY", "", "proxy:3128", "https://proxy:3128", "http://proxy", "http://proxy:0",
+      "http://proxy:65536", "http://:3128", "http://proxy:3128/path", "http://proxy:3128?a",
+      "http://[10.0.0.1]:3128", "http://[::1:3128",
+      "http://user@proxy:3128", "http://:pass@proxy:3128", "http://a:b:c@proxy:3128", "http://a:%zz@proxy:3128",
+      "http://a:%0a@proxy:3128", "http://a b:c@proxy:3128", "socks5://proxy:1080"],
     ["RELAY_LOG_LEVEL", "verbose"],
     ["RELAY_SHUTDOWN_TIMEOUT", "forever\nand a day"],
   ];
@@ -209,6 +216,24 @@ describe("configuration", () => {
       expect(message).to.match(new RegExp(`^${variable}: must`)).and.not.include("hidden");
     });
   }
+
+  it("reads the outbound proxy with its name and password, which no error shows", () => {
+    const proxyOf = (text: string) => readSecrets({ RELAY_OUTBOUND_PROXY: text }, readConfig({})).outboundProxy;
+    expect(proxyOf("http://proxy.internal:3128")).to.deep.equal({
+      host: "proxy.internal", port: 3128, authorization: null,
+    });
+    expect(proxyOf("http://us%40er:p%3Ass%25@[fd00::1]:80/")).to.deep.equal({
+      host: "fd00::1", port: 80, authorization: `Basic ${base64Of("us@er:p:ss%")}`,
+    });
+    expect(proxyOf("http://user:@10.0.0.1:3128")?.authorization).to.equal(`Basic ${base64Of("user:")}`);
+    for (const text of [
+      "http://user:hidden@proxy", "http://user:hid@den@proxy:1", "http://user:hidden/x@proxy:1", "http://user:hidden",
+      "http://user:hidden@pro xy:1", "http://user:hidden%@proxy:1", "https://user:hidden@proxy:1",
+      "http://hidden@proxy:1", "http://user:hidden@proxy:99999", "http://user:hidden@[x]:1",
+    ]) {
+      expect(complaint({ RELAY_OUTBOUND_PROXY: text }), text).to.not.include("hid");
+    }
+  });
 
   it("refuses bad values of unused settings, too", () => {
     for (const [variable, value] of badAtScale) {

@@ -13,6 +13,7 @@ export function moved(item: Item, fact: Moved): Item {
     } as const;
     return { ...changed, attempts: number, lastAttempt };
   }
+  if (fact.type === "DeliveryAttemptWithdrawn") return { ...changed, attempts: number - 1, lastAttempt: null };
   if (fact.type !== "DeliverySucceeded" && fact.type !== "DeliveryFailed") return changed;
   const succeeded = fact.type === "DeliverySucceeded";
   const failed = fact.reason === "outcome unknown" ? "unknown" : "failed";
