@@ -239,6 +239,8 @@ export interface components {
             } | null;
             /** @description Days that its events wait at most, from their acceptance or last replay on; then they are Cancelled. null: they wait on. null if absent. */
             expireAfterDays?: number | null;
+            /** @description Days that its attempts may only fail, from the first failure after the last success on; then it becomes Inactive. null: it stays as it is. null if absent. */
+            disableAfterDays?: number | null;
             /**
              * @description How the relay authenticates to the destination. JwtBearer: by OAuth 2.0 client credentials.
              * @enum {string}
@@ -313,6 +315,8 @@ export interface components {
             } | null;
             /** @description Days that its events wait at most, from their acceptance or last replay on; then they are Cancelled. null: they wait on. */
             expireAfterDays?: number | null;
+            /** @description Days that its attempts may only fail, from the first failure after the last success on; then it becomes Inactive. null: it stays as it is. */
+            disableAfterDays?: number | null;
             /**
              * @description `active` or `inactive`, in any case; `suspended` is the service's own and cannot be set.
              * @enum {string}
@@ -1930,7 +1934,7 @@ export interface components {
              */
             type: "DestinationAuthRemoved";
         };
-        /** @description A person deactivated the destination. Its events are held. */
+        /** @description A person, or the service by itself, deactivated the destination. Its events are held. */
         DestinationDeactivatedFact: components["schemas"]["Fact"] & {
             /**
              * @description Always DestinationDeactivated.
@@ -1954,6 +1958,11 @@ export interface components {
                  * @description When it was decided.
                  */
                 at: string;
+                /**
+                 * @description Its attempts only failed for as long as it allows; missing where a person deactivated it.
+                 * @enum {string}
+                 */
+                reason?: "failing";
             };
         } & {
             /**
@@ -2117,6 +2126,8 @@ export interface components {
                 } | null;
                 /** @description How long its events wait at most, from their acceptance or last replay on. */
                 expireAfterDays: number | null;
+                /** @description How long its attempts may only fail until it becomes Inactive. */
+                disableAfterDays: number | null;
             };
         } & {
             /**
@@ -2227,6 +2238,8 @@ export interface components {
                 };
                 /** @description How long its events wait at most, from their acceptance or last replay on. */
                 expireAfterDays?: number;
+                /** @description How long its attempts may only fail until it becomes Inactive. */
+                disableAfterDays?: number;
             };
         } & {
             /**
@@ -5082,6 +5095,8 @@ export interface components {
             } | null;
             /** @description Days that its events wait at most, from their acceptance or last replay on; then they are Cancelled. null: they wait on. */
             expireAfterDays: number | null;
+            /** @description Days that its attempts may only fail, from the first failure after the last success on; then it becomes Inactive. null: it stays as it is. */
+            disableAfterDays: number | null;
             /**
              * Format: date-time
              * @description When it was created.
@@ -5372,6 +5387,8 @@ export interface components {
             } | null;
             /** @description Days that its events wait at most, from their acceptance or last replay on; then they are Cancelled. null: they wait on. */
             expireAfterDays: number | null;
+            /** @description Days that its attempts may only fail, from the first failure after the last success on; then it becomes Inactive. null: it stays as it is. */
+            disableAfterDays: number | null;
             /**
              * Format: date-time
              * @description When it was created.
@@ -12386,6 +12403,7 @@ export interface Inputs {
             readonly timer: number;
         } | null;
         readonly expireAfterDays: number | null;
+        readonly disableAfterDays: number | null;
         readonly authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
         readonly credentials?: {
             readonly headerName?: string;
@@ -12454,6 +12472,7 @@ export interface Inputs {
             readonly timer: number;
         } | null;
         readonly expireAfterDays?: number | null;
+        readonly disableAfterDays?: number | null;
         readonly status?: "active" | "inactive";
         readonly removeAuth?: boolean;
         readonly authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
@@ -12865,7 +12884,7 @@ export const facts = {
   DestinationHoldingChanged: {"words":["set what becomes of posts while suspended: {whenSuspended}"],"subject":"destination"},
   DestinationPolicyChanged: {"words":["changed how it is tried"],"subject":"destination","setting":"how the destination is tried"},
   DestinationActivated: {"words":["switched the destination on"],"subject":"destination","setting":"the destination was switched on"},
-  DestinationDeactivated: {"words":["switched the destination off"],"subject":"destination","setting":"the destination was switched off"},
+  DestinationDeactivated: {"words":["switched the destination off, since its attempts only failed for too long{reason:unsaid}","switched the destination off"],"subject":"destination","setting":"the destination was switched off"},
   DestinationAuthConfigured: {"words":["set {authType} authentication"],"subject":"destination","setting":"the destination's authentication"},
   DestinationAuthRemoved: {"words":["removed the authentication"],"subject":"destination","setting":"the destination's authentication was removed"},
   IngestTokenRegenerated: {"words":["replaced the ingest token"],"subject":"destination"},

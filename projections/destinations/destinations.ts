@@ -13,12 +13,13 @@ export type DestinationDocument = Omit<DestinationSettings, "circuit"> & {
   readonly authType: AuthType | null;
   /** The destination's setting; `circuit` is the position of its circuit. */
   readonly circuitPolicy: CircuitPolicy | null;
-  readonly expireAfterDays: number | null;
   readonly active: boolean;
   readonly circuit: CircuitPosition;
   /** Null unless the circuit is open. */
   readonly openUntil: string | null;
   readonly failures: number;
+  /** When the first of its failures in a row was counted; null without any. */
+  readonly failingSince: string | null;
   /** The end of the timer, of a longer pause, or of the probe's lease. */
   readonly wakeAt: string | null;
   /** When an attempt succeeded last, and when one failed. */
@@ -49,10 +50,12 @@ export const destinations: Collection<DestinationDocument> = {
     retryPolicy: "json",
     circuitPolicy: "json",
     expireAfterDays: "number",
+    disableAfterDays: "number",
     active: "boolean",
     circuit: "text",
     openUntil: "time",
     failures: "number",
+    failingSince: "time",
     wakeAt: "time",
     lastSuccessAt: "time",
     lastFailureAt: "time",
@@ -65,6 +68,7 @@ export const destinations: Collection<DestinationDocument> = {
     ["active", "wakeAt"],
     ["active", "circuit"],
     ["expireAfterDays", "id"],
+    ["active", "disableAfterDays", "failingSince"],
   ],
 };
 
@@ -84,12 +88,18 @@ export function destinationsSelected({ tenantId, status }: DestinationFilter): S
 
 function circuitMoved(
   { destinationId, position, openUntil, failures, probe, pausedUntil = "", at }: CircuitEvent["data"],
+  more: Partial<DestinationDocument> = {},
 ): Change[] {
   // Even during a pause the circuit is checked at `openUntil`: without held events it becomes half-open.
   const isLookedAt = openUntil !== null && openUntil <= at;
   const probeAt = isLookedAt && pausedUntil > openUntil ? pausedUntil : openUntil;
   const wakeAt = position === "Closed" ? null : (probe?.leaseUntil ?? probeAt);
-  return [set(destinations, destinationId, { circuit: position, openUntil, failures, wakeAt })];
+  return [set(destinations, destinationId, { circuit: position, openUntil, failures, wakeAt, ...more })];
+}
+
+function failingSince({ failures, at }: CircuitEvent["data"]): Pick<DestinationDocument, "failingSince"> | undefined {
+  if (failures > 1) return undefined;
+  return { failingSince: failures === 0 ? null : at };
 }
 
 /** Lists destinations with their circuits and last outcomes; only an open circuit suspends one. */
@@ -112,6 +122,7 @@ export const destinationsProjection: Projection = {
         circuit: "Closed",
         openUntil: null,
         failures: 0,
+        failingSince: null,
         wakeAt: null,
         lastSuccessAt: null,
         lastFailureAt: null,
@@ -138,12 +149,13 @@ export const destinationsProjection: Projection = {
       remove(destinations, destinationId),
       add(tenantCounter(destinations, tenantId), -1),
     ],
-    CircuitCounted: ({ destinationId, failures }) => [set(destinations, destinationId, { failures })],
-    CircuitOpened: circuitMoved,
-    CircuitHalfOpened: circuitMoved,
-    CircuitProbeClaimed: circuitMoved,
-    CircuitProbeReleased: circuitMoved,
-    CircuitClosed: circuitMoved,
+    CircuitCounted: (circuit) =>
+      [set(destinations, circuit.destinationId, { failures: circuit.failures, ...failingSince(circuit) })],
+    CircuitOpened: (circuit) => circuitMoved(circuit, failingSince(circuit)),
+    CircuitHalfOpened: (circuit) => circuitMoved(circuit),
+    CircuitProbeClaimed: (circuit) => circuitMoved(circuit),
+    CircuitProbeReleased: (circuit) => circuitMoved(circuit),
+    CircuitClosed: (circuit) => circuitMoved(circuit, failingSince(circuit)),
     // Folded once per batch.
     DeliverySucceeded: ({ destinationId, at }) => [raise(destinations, destinationId, { lastSuccessAt: at })],
     DeliveryFailed: ({ destinationId, at }) => [raise(destinations, destinationId, { lastFailureAt: at })],

@@ -12,6 +12,7 @@ import { DueIndex } from "../delivery/requests/due-index.ts";
 import { Outcomes } from "../delivery/requests/recording.ts";
 import { userAgent } from "../delivery/requests/request.ts";
 import { TokenCache } from "../delivery/requests/token-cache.ts";
+import { Disabler } from "../features/destinations/worker.ts";
 import type { RetryPolicy } from "../features/events/decide.ts";
 import { Expirer } from "../features/events/worker.ts";
 import type { FirstAttempts } from "../features/ingest/first-attempts.ts";
@@ -151,6 +152,7 @@ function sweeperRole(parts: WithWorkers): Role {
   const forgetter = new Forgetter(parts);
   const secretExpiry = new SecretExpiry(parts);
   const expirer = new Expirer(parts);
+  const disabler = new Disabler(parts);
   // Separate loops: a failing task must not delay the others.
   const members: readonly Role[] = [
     repeating(parts, { name: "sweeper", everyMs: 200 }, () => sweeper.wakeForRetries()),
@@ -163,6 +165,7 @@ function sweeperRole(parts: WithWorkers): Role {
     repeating(parts, { name: "replayer", everyMs: 200 }, (isOver) => replayer.run(isOver)),
     repeating(parts, { name: "retention", everyMs: 60_000, firstMs: 500 }, (isOver) => retention.run(isOver)),
     repeating(parts, { name: "sweeper", everyMs: 60_000, firstMs: 500 }, (isOver) => expirer.run(isOver)),
+    repeating(parts, { name: "sweeper", everyMs: 60_000, firstMs: 500 }, (isOver) => disabler.run(isOver)),
     repeating(parts, { name: "forgetter", everyMs: 1_000, firstMs: 0 }, (isOver) => forgetter.run(isOver)),
     new KeyRotator(parts),
   ];

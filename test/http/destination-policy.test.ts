@@ -47,6 +47,9 @@ const settings: Readonly<Record<string, {
   expireAfterDays: {
     good: [1, 365], bad: [0, 366, 1.5, "7", [7]].map((value) => [value, "expireAfterDays"]),
   },
+  disableAfterDays: {
+    good: [1, 30], bad: [0, 31, 1.5, "7", [7]].map((value) => [value, "disableAfterDays"]),
+  },
 };
 const names = Object.keys(settings);
 const unset = Object.fromEntries(names.map((name) => [name, null]));

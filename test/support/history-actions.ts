@@ -94,6 +94,7 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
       serverRateLimit: 1 + (number % 3),
       timeoutMs: number % 2 ? null : 1_000 * number,
       retryPolicy: number % 4 ? null : { schedule: ["5s"], maxTrys: 1 + number },
+      disableAfterDays: number % 2 ? null : 1 + number,
       expireAfterDays: number % 5 ? null : 1 + number,
       circuit: number % 3 ? null : { failures: 1 + number, timer: 60 },
       active: number % 3 > 0,

@@ -1,7 +1,7 @@
 import type { DataOf } from "../../kernel/domain/domain-event.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { changesOf, creationOf, type Given, type NewValues } from "../../kernel/domain/settings.ts";
-import type { Timestamp } from "../../kernel/domain/time.ts";
+import { dayMs, millis, type Timestamp } from "../../kernel/domain/time.ts";
 import {
   destinationFacts, type DestinationAuth, type DestinationEvent, type DestinationSettings, type DestinationState,
 } from "./facts.ts";
@@ -21,6 +21,8 @@ export type DestinationCommand =
       readonly at: Timestamp;
     }
   | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: Timestamp }
+  /** Deactivates the destination if it only failed for too long; `since`: the first of its failures in a row. */
+  | { readonly type: "DisableFailing"; readonly since: Timestamp; readonly at: Timestamp }
   | { readonly type: "DeleteDestination"; readonly at: Timestamp };
 
 /** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
@@ -47,6 +49,13 @@ export function decide(state: DestinationState, command: DestinationCommand): De
       const { ingestTokenHash } = command;
       const previousTokenHash = state.ingestTokenHash;
       return [{ type: "IngestTokenRegenerated", data: { ...ids, ingestTokenHash, previousTokenHash } }];
+    }
+    case "DisableFailing": {
+      const { active, activeSince, disableAfterDays } = state;
+      if (!active || disableAfterDays === null) return [];
+      const since = Math.max(millis(command.since), millis(activeSince));
+      if (millis(command.at) - since < disableAfterDays * dayMs) return [];
+      return [{ type: "DestinationDeactivated", data: { ...ids, reason: "failing" } }];
     }
     case "DeleteDestination":
       return [{ type: "DestinationDeleted", data: { ...ids, ingestTokenHash: state.ingestTokenHash } }];

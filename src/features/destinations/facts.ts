@@ -40,9 +40,10 @@ const ownerId = text("The customer of the tenant that it belongs to.");
 const metadata = texts("The tenant's own data about it.");
 const descriptive = ["name", "description", "ownerId", "metadata"] as const;
 
+const disableAfterDays = integer(1, "How long its attempts may only fail until it becomes Inactive.");
 const expireAfterDays = integer(1, "How long its events wait at most, from their acceptance or last replay on.");
 
-const policy = ["timeoutMs", "retryPolicy", "circuit", "expireAfterDays"] as const;
+const policy = ["timeoutMs", "retryPolicy", "circuit", "expireAfterDays", "disableAfterDays"] as const;
 
 export const destinationFacts = {
   DestinationRegistered: fact({
@@ -57,7 +58,7 @@ export const destinationFacts = {
       circuit: optional(circuitPolicy),
       name: optional(name), description: optional(description), ownerId: optional(ownerId),
       metadata: optional(metadata),
-      expireAfterDays: optional(expireAfterDays),
+      expireAfterDays: optional(expireAfterDays), disableAfterDays: optional(disableAfterDays),
     },
     meaning: "The destination was registered.",
     words: [
@@ -113,7 +114,7 @@ export const destinationFacts = {
     data: {
       ...ids,
       timeoutMs: nullable(timeoutMs), retryPolicy: nullable(retryPolicy), circuit: nullable(circuitPolicy),
-      expireAfterDays: nullable(expireAfterDays),
+      expireAfterDays: nullable(expireAfterDays), disableAfterDays: nullable(disableAfterDays),
     },
     meaning: "The settings for attempts changed: all are given, null for those of the relay or the tenant.",
     words: "changed how it is tried",
@@ -132,10 +133,18 @@ export const destinationFacts = {
     sets: { status: "Active" },
   }),
   DestinationDeactivated: fact({
-    data: ids,
-    meaning: "A person deactivated the destination. Its events are held.",
-    words: "switched the destination off",
-    shown: told,
+    data: {
+      ...ids,
+      reason: optional(oneOf(
+        ["failing"], "Its attempts only failed for as long as it allows; missing where a person deactivated it.",
+      )),
+    },
+    meaning: "A person, or the service by itself, deactivated the destination. Its events are held.",
+    words: [
+      "switched the destination off, since its attempts only failed for too long{reason:unsaid}",
+      "switched the destination off",
+    ],
+    shown: [...told, "reason"],
     audit: "destination",
     setting: "the destination was switched off",
     sets: { status: "Inactive" },
@@ -195,13 +204,15 @@ export interface DestinationSettings {
   readonly circuit: CircuitPolicy | null;
   /** Events that waited so long are cancelled; null: they wait on. */
   readonly expireAfterDays: number | null;
+  /** It becomes Inactive once its attempts only failed for so long; null: it stays as it is. */
+  readonly disableAfterDays: number | null;
 }
 
 /** The settings that a registration may lack, as they are without them. */
 export const unset = {
   whenSuspended: "reject",
   name: null, description: null, ownerId: null, metadata: {}, timeoutMs: null, retryPolicy: null, circuit: null,
-  expireAfterDays: null,
+  expireAfterDays: null, disableAfterDays: null,
 } satisfies Partial<DestinationSettings>;
 
 /** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */
@@ -209,6 +220,8 @@ export interface Destination extends DestinationSettings {
   readonly id: string;
   readonly tenantId: string;
   readonly active: boolean;
+  /** When it was registered, or activated last. */
+  readonly activeSince: Timestamp;
   readonly deleted: boolean;
   readonly auth: DestinationAuth | null;
   readonly ingestTokenHash: string;
@@ -223,7 +236,8 @@ export type DestinationState = Destination | undefined;
 export function evolve(state: DestinationState, event: DestinationEvent): DestinationState {
   if (event.type === "DestinationRegistered") {
     const { destinationId, at, ...settings } = event.data;
-    return { ...unset, ...settings, id: destinationId, active: true, deleted: false, createdAt: at, updatedAt: at };
+    const times = { activeSince: at, createdAt: at, updatedAt: at };
+    return { ...unset, ...settings, id: destinationId, active: true, deleted: false, ...times };
   }
   if (!state) return state;
   const updatedAt = event.data.at;
@@ -236,7 +250,7 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
     case "DestinationAuthConfigured":
       return { ...withChanges(destinationFacts, state, event), updatedAt };
     case "DestinationActivated":
-      return { ...state, active: true, updatedAt };
+      return { ...state, active: true, activeSince: updatedAt, updatedAt };
     case "DestinationDeactivated":
       return { ...state, active: false, updatedAt };
     case "DestinationAuthRemoved":

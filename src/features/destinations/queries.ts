@@ -91,7 +91,8 @@ function viewOf(destination: Destination, circuit: Circuit | undefined, load: Lo
 export type DestinationView = Readonly<components["schemas"]["Destination"]>;
 
 type Shown = Omit<
-  DestinationDocument, "active" | "circuit" | "openUntil" | "failures" | "wakeAt" | "lastSuccessAt" | "lastFailureAt"
+  DestinationDocument, "active" | "circuit" | "openUntil" | "failures" | "failingSince" | "wakeAt" | "lastSuccessAt"
+  | "lastFailureAt"
 >;
 
 /** The API's view of a destination as the read models have it, with its availability and health. */

@@ -112,7 +112,7 @@ export const shown: readonly PlantedBug[] = [
     name: "a suspended destination is shown so for good",
     breaks: "shown destinations agree with the log",
     file: "projections/destinations/destinations.ts",
-    from: "CircuitClosed: circuitMoved,",
+    from: "CircuitClosed: (circuit) => circuitMoved(circuit, failingSince(circuit)),",
     to: "CircuitClosed: ({ destinationId }) => [set(destinations, destinationId, { circuit: \"Open\" })],",
   },
   {

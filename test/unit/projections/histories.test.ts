@@ -11,6 +11,7 @@ import { eventsSelected, type EventFilter } from "../../../projections/events/ev
 import { collections, fingerprint, project } from "../../../projections/index.ts";
 import { usersCounter, usersSelected } from "../../../projections/users/users.ts";
 import { SystemClock } from "../../../src/engines/system/system-clock.ts";
+import type { CircuitEvent } from "../../../src/features/circuits/facts.ts";
 import { isWaiting } from "../../../src/features/events/decide.ts";
 import {
   eventStatuses, isFinished, type EventStatus, type Webhook, type WebhookEvent,
@@ -110,8 +111,9 @@ function expected(history: History): Record<string, Document[]> {
         updatedAt,
       })),
     ),
-    destinations: destinations.map(({ auth, deleted: _deleted, ingestTokenHash: _hash, circuit, ...rest }) => ({
+    destinations: destinations.map(({ auth, deleted: _, activeSince: __, ingestTokenHash: ___, circuit, ...rest }) => ({
       ...rest, authType: auth?.type ?? null, circuitPolicy: circuit, ...circuitOf(history, rest.id),
+      failingSince: failingSinceOf(history, rest.id),
       lastSuccessAt: lastOf(history, rest.id, "DeliverySucceeded"),
       lastFailureAt: lastOf(history, rest.id, "DeliveryFailed"),
     })),
@@ -184,6 +186,14 @@ function circuitOf({ circuits }: History, destinationId: string) {
   const { position = "Closed", failures = 0, probe = null, openUntil = null } = circuits.get(destinationId) ?? {};
   const wakeAt = position === "Closed" ? null : (probe?.leaseUntil ?? openUntil);
   return { circuit: position, openUntil, failures, wakeAt };
+}
+
+/** When the first of a destination's failures in a row was counted; null without any. */
+function failingSinceOf({ told }: History, id: string): string | null {
+  const counts = told.map(({ fact }) => fact).filter(({ type }) => /^Circuit(Counted|Opened|Closed)$/.test(type))
+    .map(({ data }) => data as CircuitEvent["data"]).filter(({ destinationId }) => destinationId === id);
+  const last = counts.findLast(({ failures }) => failures <= 1);
+  return last?.failures === 1 ? last.at : null;
 }
 
 /** When an attempt of a destination ended last in this way; null if none did. */

@@ -384,6 +384,14 @@ describe("SQLite's query plan", () => {
     expect(steps()).to.deep.equal(["destinations: expireAfterDays>?", "destinations: expireAfterDays=?"]);
   });
 
+  it("for destinations that failed for too long reads only those", async () => {
+    const [where, order] = [{ active: true, disableAfterDays: 2 }, { field: "failingSince", descending: false }];
+    const range = { field: "failingSince", from: at, to: at };
+    await readModels.find({ collection: destinations.name, where, range, order, limit: 100 });
+    const place = "active=? AND disableAfterDays=? AND failingSince>? AND failingSince<?";
+    expect(steps()).to.deep.equal([`destinations: ${place}`]);
+  });
+
   it("for destinations with retries that became due lately sorts only those retries", async () => {
     const index = new DueIndex(readModels);
     await index.destinationsWithRetriesDue(now - 1, now);

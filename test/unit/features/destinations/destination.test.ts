@@ -39,6 +39,7 @@ describe("destination", () => {
       serverRateLimit: 5,
       ...unset,
       active: true,
+      activeSince: at,
       deleted: false,
       auth: null,
       ingestTokenHash: "t1",
@@ -75,7 +76,8 @@ describe("destination", () => {
         { timeoutMs: 30_000 },
         {
           type: "DestinationPolicyChanged",
-          data: { ...ids, timeoutMs: 30_000, retryPolicy: null, circuit: null, expireAfterDays: null },
+          data: { ...ids, timeoutMs: 30_000, retryPolicy: null, circuit: null, expireAfterDays: null,
+            disableAfterDays: null },
         },
         { timeoutMs: 30_000 },
       ],
