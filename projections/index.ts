@@ -15,6 +15,7 @@ import { purgesProjection, retentionProjection } from "./purges/purges.ts";
 import { quarantine } from "./quarantine/quarantine.ts";
 import { replaysProjection } from "./replays/replays.ts";
 import { secretEndsProjection } from "./secrets/secret-ends.ts";
+import { signingKeysProjection } from "./secrets/signing-keys.ts";
 import { sendersProjection } from "./senders/senders.ts";
 import { serviceAccountsProjection } from "./service-accounts/service-accounts.ts";
 import { eventTypesProjection, statisticsProjection } from "./statistics/statistics.ts";
@@ -48,6 +49,7 @@ const projections: readonly Projection[] = [
   viewsProjection,
   secretEndsProjection,
   notificationsProjection,
+  signingKeysProjection,
 ];
 
 /** The collections of all read models. */

@@ -1537,6 +1537,8 @@ export interface components {
                 waitedFor?: "circuit-open" | "destination-inactive" | "concurrency-limit" | "receiver-pause" | "rate-limit" | "ordering" | "proxy";
                 /** @description The fingerprints of all secrets that signed the attempt, the current one first; missing where one did. */
                 secretFingerprints?: string[];
+                /** @description The fingerprint of the Ed25519 key that signed the attempt, too; missing where none did. */
+                signingKeyFingerprint?: string;
             };
         } & {
             /**
@@ -2247,6 +2249,200 @@ export interface components {
              * @enum {string}
              */
             type: "DestinationRegistered";
+        };
+        /** @description The destination's own signing secret was removed. The tenant's signs again. */
+        DestinationSecretRemovedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always DestinationSecretRemoved.
+             * @enum {string}
+             */
+            type: "DestinationSecretRemoved";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "DestinationSecretRemoved";
+        };
+        /** @description The destination's own signing secret was made or replaced. It takes the place of the tenant's. */
+        DestinationSecretReplacedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always DestinationSecretReplaced.
+             * @enum {string}
+             */
+            type: "DestinationSecretReplaced";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                signingSecretFingerprint: string;
+                /** @description Older secrets that still sign, the newest first; missing where none does. */
+                previous?: {
+                    /** @description The fingerprint of the secret. */
+                    fingerprint: string;
+                    /**
+                     * Format: date-time
+                     * @description When it ends.
+                     */
+                    expiresAt: string;
+                }[];
+                /**
+                 * Format: date-time
+                 * @description Until when the tenant's secret signs, too; missing where it does not.
+                 */
+                tenantSecretUntil?: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "DestinationSecretReplaced";
+        };
+        /** @description Older secrets ended, or the tenant's. They sign for the destination no more. */
+        DestinationSecretsExpiredFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always DestinationSecretsExpired.
+             * @enum {string}
+             */
+            type: "DestinationSecretsExpired";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description The fingerprints of the destination's secrets that ended. */
+                fingerprints: string[];
+                /** @description Older secrets that still sign, the newest first; missing where none does. */
+                previous?: {
+                    /** @description The fingerprint of the secret. */
+                    fingerprint: string;
+                    /**
+                     * Format: date-time
+                     * @description When it ends.
+                     */
+                    expiresAt: string;
+                }[];
+                /**
+                 * Format: date-time
+                 * @description Until when the tenant's secret signs, too; missing where it does not.
+                 */
+                tenantSecretUntil?: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "DestinationSecretsExpired";
+        };
+        /** @description The destination's Ed25519 key was removed. */
+        DestinationSigningKeyRemovedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always DestinationSigningKeyRemoved.
+             * @enum {string}
+             */
+            type: "DestinationSigningKeyRemoved";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "DestinationSigningKeyRemoved";
+        };
+        /** @description The destination's Ed25519 key was made or replaced. It signs deliveries beside the secret. */
+        DestinationSigningKeyReplacedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always DestinationSigningKeyReplaced.
+             * @enum {string}
+             */
+            type: "DestinationSigningKeyReplaced";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                publicKey: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "DestinationSigningKeyReplaced";
         };
         /** @description The URL changed. */
         DestinationUrlChangedFact: components["schemas"]["Fact"] & {
@@ -4914,7 +5110,7 @@ export interface components {
             nextCursor: string | null;
         };
         /** @description A fact of the audit, by its `type`. */
-        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
+        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts, and how many the filters match. */
         AuditPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -5854,7 +6050,7 @@ export interface components {
             items: components["schemas"]["FoundItem"][];
         };
         /** @description A fact of a history, by its `type`. */
-        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["OutboundProxyFailedFact"] | components["schemas"]["OutboundProxyRecoveredFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliveryAttemptWithdrawnFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
+        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["OutboundProxyFailedFact"] | components["schemas"]["OutboundProxyRecoveredFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliveryAttemptWithdrawnFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts about one thing, and how many there are. */
         HistoryPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -6587,6 +6783,24 @@ export interface components {
         SignatureValidity: {
             /** @description Whether the signature is that of the payload. */
             valid: boolean;
+        };
+        /** @description The public part of the key that signs deliveries. */
+        SigningKey: {
+            /** @description `whpk_` and the base64 of the 32 bytes of an Ed25519 public key. */
+            publicKey: string;
+        };
+        /** @description The public keys of a tenant's destinations. */
+        SigningKeys: {
+            /** @description One for each destination with a signing key. */
+            keys: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationUrlId: string;
+                /** @description `whpk_` and the base64 of the 32 bytes of an Ed25519 public key. */
+                publicKey: string;
+            }[];
         };
         /** @description What happened to events, in buckets of time. Test events are left out. */
         Statistics: {
@@ -9474,7 +9688,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted";
+                Type?: "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted";
                 /** @description Facts from this time. */
                 From?: string;
                 /** @description Facts up to this time. */
@@ -9671,6 +9885,326 @@ export interface operations {
             };
             404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSigningSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSecret"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or the destination belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No destination has this id, or it has no secret of its own. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replaceSigningSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ReplaceSecretRequest"];
+            };
+        };
+        responses: {
+            /** @description The new secret. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookSecret"];
+                };
+            };
+            400: components["responses"]["BadBody"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or the destination belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            /** @description More than 10 secrets would sign. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeSigningSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or the destination belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No destination has this id, or it has no secret of its own. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    expireSigningSecrets: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No older secret signs. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or the destination belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No destination has this id, or it has no secret of its own. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    replaceSigningKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The public key. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningKey"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or the destination belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    removeSigningKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The destination's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Removed. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or the destination belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No destination has this id, or it has no signing key. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSigningKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The tenant's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The keys. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SigningKeys"];
+                };
+            };
+            404: components["responses"]["NotFound"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -11986,7 +12520,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "WebhookSecretsExpired" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRotated" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted" | "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRotated" | "ServiceKeyRevoked" | "ViewSaved" | "ViewChanged" | "ViewDeleted" | "NotificationsSubscribed" | "NotificationsUnsubscribed";
+                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "WebhookSecretsExpired" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRotated" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted" | "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRotated" | "ServiceKeyRevoked" | "ViewSaved" | "ViewChanged" | "ViewDeleted" | "NotificationsSubscribed" | "NotificationsUnsubscribed";
                 /** @description Facts about this: the id of a tenant, user, API key, invite, destination (its circuit's, too), sender, purge or replay. */
                 SubjectId?: string;
                 /** @description What this user did. */
@@ -12492,6 +13026,10 @@ export interface Inputs {
         readonly eventType?: string;
         readonly payload?: unknown;
     };
+    readonly replaceSigningSecret: {
+        readonly gracePeriodSeconds: number;
+        readonly secret?: string;
+    };
     readonly createSender: {
         readonly name: string;
         readonly destinationUrlId: string;
@@ -12888,6 +13426,11 @@ export const facts = {
   DestinationAuthConfigured: {"words":["set {authType} authentication"],"subject":"destination","setting":"the destination's authentication"},
   DestinationAuthRemoved: {"words":["removed the authentication"],"subject":"destination","setting":"the destination's authentication was removed"},
   IngestTokenRegenerated: {"words":["replaced the ingest token"],"subject":"destination"},
+  DestinationSecretReplaced: {"words":["set another signing secret"],"subject":"destination","setting":"the destination's signing secret was replaced"},
+  DestinationSecretsExpired: {"words":["ended older signing secrets"],"subject":"destination","setting":"older signing secrets of the destination ended"},
+  DestinationSecretRemoved: {"words":["removed the destination's own signing secret"],"subject":"destination","setting":"the destination's signing secret was removed"},
+  DestinationSigningKeyReplaced: {"words":["set another signing key"],"subject":"destination","setting":"the destination's signing key was replaced"},
+  DestinationSigningKeyRemoved: {"words":["removed the signing key"],"subject":"destination","setting":"the destination's signing key was removed"},
   DestinationDeleted: {"words":["deleted the destination"],"subject":"destination","setting":"the destination was deleted"},
   CircuitCounted: {"words":["counts {failures:inARow}, and pauses until {pausedUntil}, as the receiver asked","pauses until {pausedUntil}, as the receiver asked","counts {failures:inARow}","counts no failed attempt any longer"]},
   CircuitOpened: {"words":["opened the circuit after {failures:inARow}, until {openUntil}","opened the circuit after {failures:inARow}"]},

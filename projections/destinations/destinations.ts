@@ -102,6 +102,10 @@ function failingSince({ failures, at }: CircuitEvent["data"]): Pick<DestinationD
   return { failingSince: failures === 0 ? null : at };
 }
 
+function touched({ destinationId, at }: { readonly destinationId: string; readonly at: string }): Change[] {
+  return [set(destinations, destinationId, { updatedAt: at })];
+}
+
 /** Lists destinations with their circuits and last outcomes; only an open circuit suspends one. */
 export const destinationsProjection: Projection = {
   name: "destinations",
@@ -144,7 +148,11 @@ export const destinationsProjection: Projection = {
     DestinationAuthRemoved: ({ destinationId, at }) => [
       set(destinations, destinationId, { authType: null, updatedAt: at }),
     ],
-    IngestTokenRegenerated: ({ destinationId, at }) => [set(destinations, destinationId, { updatedAt: at })],
+    IngestTokenRegenerated: touched,
+    DestinationSecretReplaced: touched,
+    DestinationSecretRemoved: touched,
+    DestinationSigningKeyReplaced: touched,
+    DestinationSigningKeyRemoved: touched,
     DestinationDeleted: ({ destinationId, tenantId }) => [
       remove(destinations, destinationId),
       add(tenantCounter(destinations, tenantId), -1),

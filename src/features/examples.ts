@@ -19,6 +19,7 @@ export const token = "q0Zk3s1vJ8pY2mXw5nB7rT4cG6hL9dFaE-uIoP_kZxA";
 
 /** The prefix and 32 bytes in base64; no tenant has it. */
 export const previousSecret = { fingerprint: "5f70bf18a0860070", expiresAt: "2026-01-16T09:30:00.000Z" };
+export const publicKey = "whpk_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=";
 export const webhookSecret = "whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=";
 
 /** A password long enough to be taken. */

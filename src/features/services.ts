@@ -9,6 +9,7 @@ import { circuits } from "./circuits/facts.ts";
 import { DestinationCommands } from "./destinations/commands.ts";
 import { destinations } from "./destinations/facts.ts";
 import { DestinationQueries } from "./destinations/queries.ts";
+import { DestinationSigning } from "./destinations/signing/signing.ts";
 import { EventCommands, TestEventCommands } from "./events/commands.ts";
 import { EventExport } from "./events/export.ts";
 import { EventQueries } from "./events/queries.ts";
@@ -87,6 +88,7 @@ export interface Services {
     readonly tenants: TenantCommands;
     readonly users: UserCommands;
     readonly destinations: DestinationCommands;
+    readonly signing: DestinationSigning;
     readonly senders: SenderCommands;
     readonly apiKeys: ApiKeyCommands;
     readonly serviceAccounts: ServiceAccountCommands;
@@ -159,6 +161,7 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       tenants: new TenantCommands(own, { creationLimit: limits.tenantCreation }),
       users: new UserCommands({ ...own, users, forgetting }),
       destinations: new DestinationCommands({ ...own, queries: destinations }),
+      signing: new DestinationSigning(own),
       senders: new SenderCommands({ ...own, queries: senders }),
       apiKeys: new ApiKeyCommands(own),
       serviceAccounts: new ServiceAccountCommands({ ...own, queries: serviceAccounts }),

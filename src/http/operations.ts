@@ -1,6 +1,7 @@
 import { auditOperations } from "../features/audit/operations.ts";
 import { bulkOperations } from "../features/bulk/operations.ts";
 import { destinationOperations } from "../features/destinations/operations.ts";
+import { destinationSigningOperations } from "../features/destinations/signing/operations.ts";
 import { eventOperations } from "../features/events/operations.ts";
 import { incidentOperations } from "../features/incidents/operations.ts";
 import { ingestOperation } from "../features/ingest/operation.ts";
@@ -33,6 +34,7 @@ export function operationsOf({ services, health, pages }: Pick<Api, "services" |
     ...apiKeyOperations(services),
     ...serviceAccountOperations(services),
     ...destinationOperations(services),
+    ...destinationSigningOperations(services),
     ...senderOperations(services),
     ingestOperation,
     ...eventOperations(services),

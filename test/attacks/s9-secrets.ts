@@ -265,6 +265,14 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
     }));
     await ask("POST", path, as(token, { json: { secret: supplied.slice(6) } }));
     await ask("POST", `${path}/expire`, as(token));
+    const { items } = (await ask("GET", "/api/v1/destinations", as(token))).json as { items: { id: string }[] };
+    const signing = `/api/v1/destinations/${items[0]?.id}/signing`;
+    await askOnce("a destination's signing secret", "webhookSecret", "POST", `${signing}-secret`, as(token, {
+      json: { gracePeriodSeconds: 3_600 },
+    }));
+    await ask("POST", `${signing}-key`, as(token));
+    await ask("GET", `/api/v1/tenants/${tenantId}/signing-keys`);
+    await ask("POST", `${signing}-secret/expire`, as(token));
     for (const list of ["users", "destinations", "senders", "api-keys", "invites", "events"]) {
       await ask("GET", `/api/v1/${list}?Qt=100`, as(token));
     }

@@ -1,3 +1,4 @@
+import { createPublicKey, verify } from "node:crypto";
 import { expect } from "chai";
 import { secretFingerprint, sign, signerOf } from "../../src/kernel/tools/signature.ts";
 import { text } from "../support/api-client.ts";
@@ -43,6 +44,57 @@ describe("a webhook secret replaced as the document says", () => {
     // No delivery is signed with the former secret any more.
     secrets.shift();
     await delivered(await event());
+  });
+
+  it("gives way to a destination's own secret and key, which anyone verifies by the public key", async () => {
+    const account = await openAccount(relay.url);
+    receiver.on("/own", () => ({ status: 204 }));
+    const { ingest, id } = await account.destination({ url: receiver.url("/own") });
+    const path = `/api/v1/destinations/${id}`;
+    const replaced = await account.owner.post(`${path}/signing-secret`, { gracePeriodSeconds: 3_600 });
+    const own = text(replaced, "webhookSecret");
+    const publicKey = text(await account.owner.post(`${path}/signing-key`, {}), "publicKey");
+    const delivered = async () => {
+      const eventId = text(await account.producer.post(ingest, {}), "eventId");
+      const sent = await eventually(
+        async () => receiver.requests.find(({ headers }) => headers["webhook-id"] === eventId), (found) => !!found);
+      const { headers, body } = sent ?? expect.fail("nothing was sent");
+      const at = Number(headers["webhook-timestamp"]) * 1000;
+      const by = (secret: string) => sign(signerOf(secret), eventId, at, body);
+      const { items } = (await account.owner.get(`/api/v1/events/${eventId}/history`)) as {
+        items: { type: string; data: object }[];
+      };
+      const content = Buffer.from(`${eventId}.${String(headers["webhook-timestamp"])}.${body.toString()}`);
+      return {
+        signatures: String(headers["webhook-signature"]).split(" "), by, content,
+        service: headers["x-service-signature"],
+        started: items.find(({ type }) => type === "DeliveryAttemptStarted")?.data,
+      };
+    };
+    const { signatures, by, service, content, started } = await delivered();
+    expect(signatures.slice(0, -1)).to.deep.equal(
+      [own, account.webhookSecret].map((secret) => by(secret)["webhook-signature"]));
+    expect(service).to.equal(by(own)["X-Service-Signature"]);
+    expect(started).to.deep.include({
+      secretFingerprint: secretFingerprint(own),
+      secretFingerprints: [own, account.webhookSecret].map(secretFingerprint),
+      signingKeyFingerprint: secretFingerprint(publicKey),
+    });
+    const [, ed25519 = ""] = signatures.at(-1)?.split("v1a,") ?? [];
+    const x = Buffer.from(publicKey.slice(5), "base64").toString("base64url");
+    const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+    expect(verify(null, content, key, Buffer.from(ed25519, "base64"))).to.equal(true);
+    const keys = await fetch(`${relay.url}/api/v1/tenants/${account.tenantId}/signing-keys`);
+    expect(await keys.json()).to.deep.equal({ keys: [{ destinationUrlId: id, publicKey }] });
+
+    await account.owner.post(`${path}/signing-secret/expire`, {});
+    await account.owner.delete(`${path}/signing-key`);
+    const alone = await delivered();
+    expect(alone.signatures).to.deep.equal([alone.by(own)["webhook-signature"]]);
+    await account.owner.delete(`${path}/signing-secret`);
+    const again = await delivered();
+    expect(again.signatures).to.deep.equal([again.by(account.webhookSecret)["webhook-signature"]]);
+    expect(again.started).to.not.have.any.keys("secretFingerprints", "signingKeyFingerprint");
   });
 
   it("signs beside the new one until the grace period ends, which is recorded", async () => {

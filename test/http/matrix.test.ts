@@ -25,6 +25,7 @@ listReplayHistory                           | 401    | 200 200 200 200 | 403 403
 listCancellationHistory                     | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 updateTenant                                | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
 updateTenant for how long events are kept   | 401    | 403 403 200 200 | 403 403 403 403 | 404 404 404 404
+listSigningKeys                             | 200    | 200 200 200 200 | 200 200 200 200 | 404 404 404 404
 getWebhookSecret                            | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 regenerateWebhookSecret                     | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 expireWebhookSecrets                        | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
@@ -117,6 +118,12 @@ listCircuitHistory                          | 401    | 200 200 200 200 | 403 403
 updateDestination                           | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 updateDestination to inactive               | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 deleteDestination                           | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
+getSigningSecret                            | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+replaceSigningSecret                        | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+expireSigningSecrets                        | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
+removeSigningSecret                         | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
+replaceSigningKey                           | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+removeSigningKey                            | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
 testDestination                             | 401    | 403 202 202 202 | 403 403 403 403 | 404 404 404 404
 regenerateDestinationToken                  | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
 

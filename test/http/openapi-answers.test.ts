@@ -155,6 +155,10 @@ const stories: Readonly<Record<string, Provoke>> = {
     }
     return ask(stage, described, { ...good, params: { id: tenantId }, as: owner.client });
   },
+  "replaceSigningSecret 422": async (stage, described, good) => {
+    for (let count = 1; count < mostSecrets; count += 1) await ask(stage, described, good);
+    return ask(stage, described, good);
+  },
 
   "getRoot 302": (_stage, described, good) =>
     onStage({ pages: "." }, (stage) => ask(stage, described, good, { headers: { accept: "text/html" } })),

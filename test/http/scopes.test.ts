@@ -21,6 +21,10 @@ updateTenant              | Admin     | -                  | 200
 getWebhookSecret          | users
 regenerateWebhookSecret   | users
 expireWebhookSecrets      | users
+getSigningSecret          | users
+replaceSigningSecret      | users
+expireSigningSecrets      | users
+removeSigningSecret       | users
 verifySignature           | Viewer    | -                  | 200
 
 logout                    | users
@@ -67,6 +71,8 @@ deleteNotificationSubscription | Developer | destinations:write | 204
 
 listAudit                 | Viewer    | audit:read         | 200
 getStatistics             | Viewer    | events:read        | 200
+replaceSigningKey         | Developer | destinations:write | 200
+removeSigningKey          | Developer | destinations:write | 204
 testDestination           | Developer | events:write       | 202
 searchEvents              | Viewer    | events:read        | 200
 exportEvents              | Viewer    | events:read        | 200

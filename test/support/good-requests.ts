@@ -62,6 +62,15 @@ export async function freshInvite({ one }: Scene): Promise<{ readonly id: string
 const ownTenant: Make = ({ one }) => ({ params: { id: one.tenantId } });
 const ownDestination: Make = ({ ingest }) => ({ params: { id: ingest.destinationId } });
 const newDestination: Make = async ({ one }) => idOf(one.owner.client.api.createDestination({ url }));
+/** A destination with a secret and a key of its own. */
+const signedDestination: Make = async (scene) => {
+  const made = await newDestination(scene);
+  const { api } = scene.one.owner.client;
+  const id = { id: made.params?.["id"] ?? "" };
+  await api.replaceSigningSecret(id);
+  await api.replaceSigningKey(id);
+  return made;
+};
 const newSender: Make = async ({ one, ingest }) => idOf(one.owner.client.api.createSender(senderOf(ingest)));
 const newReplay: Make = async ({ one }) => idOf(one.owner.client.api.orderReplay({}) as Promise<{ id: string }>);
 const newIncident: Make = async (scene) => {
@@ -186,6 +195,13 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   updateDestination: async (scene) => ({ ...(await ownDestination(scene)), json: { serverRateLimit: 9 } }),
   deleteDestination: newDestination,
   regenerateDestinationToken: newDestination,
+  getSigningSecret: signedDestination,
+  replaceSigningSecret: async (scene) => ({ ...(await newDestination(scene)), json: { gracePeriodSeconds: 60 } }),
+  expireSigningSecrets: signedDestination,
+  removeSigningSecret: signedDestination,
+  replaceSigningKey: newDestination,
+  removeSigningKey: signedDestination,
+  listSigningKeys: ownTenant,
 
   createSender: ({ ingest }) => ({ json: senderOf(ingest) }),
   testDestination: async (scene) => ({ ...(await newDestination(scene)), json: {} }),

@@ -332,6 +332,48 @@ export const operations = {
     credential: "token",
     parameters: true,
   },
+  getSigningSecret: {
+    method: "GET",
+    path: "/api/v1/destinations/{id}/signing-secret",
+    credential: "token",
+    parameters: true,
+  },
+  replaceSigningSecret: {
+    method: "POST",
+    path: "/api/v1/destinations/{id}/signing-secret",
+    credential: "token",
+    parameters: true,
+    body: true,
+  },
+  removeSigningSecret: {
+    method: "DELETE",
+    path: "/api/v1/destinations/{id}/signing-secret",
+    credential: "token",
+    parameters: true,
+  },
+  expireSigningSecrets: {
+    method: "POST",
+    path: "/api/v1/destinations/{id}/signing-secret/expire",
+    credential: "token",
+    parameters: true,
+  },
+  replaceSigningKey: {
+    method: "POST",
+    path: "/api/v1/destinations/{id}/signing-key",
+    credential: "token",
+    parameters: true,
+  },
+  removeSigningKey: {
+    method: "DELETE",
+    path: "/api/v1/destinations/{id}/signing-key",
+    credential: "token",
+    parameters: true,
+  },
+  listSigningKeys: {
+    method: "GET",
+    path: "/api/v1/tenants/{id}/signing-keys",
+    parameters: true,
+  },
   createSender: {
     method: "POST",
     path: "/api/v1/senders",

@@ -17,7 +17,7 @@ import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import type { FirstAttempt } from "../../kernel/ports/work-queue.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
-import { severalFingerprints } from "../requests/signing.ts";
+import { fingerprintsOf, isSignedOtherwise } from "../requests/signing.ts";
 import {
   type Hold, originOf, type Claimed, type Known, type Miss, type Reserved, type Start, type Unclaimed, type Work,
 } from "./work.ts";
@@ -183,7 +183,7 @@ export class Claims {
   ): Start | undefined {
     const { nextAttemptAt } = known.state;
     const waited = held !== undefined && nextAttemptAt !== null && millis(nextAttemptAt) < held.until;
-    const secretFingerprints = severalFingerprints(tenant, timestamp(at));
+    const signed = { destination: destination.state, tenant };
     const facts = decide(known.state, {
       type: "StartAttempt",
       with: {
@@ -195,7 +195,7 @@ export class Claims {
         secretFingerprint: tenant.webhookSecretFingerprint,
         probe,
         ...(waited && { waitedFor: held.reason }),
-        ...(secretFingerprints && { secretFingerprints }),
+        ...(isSignedOtherwise(signed) && fingerprintsOf(signed, timestamp(at))),
       },
       at: timestamp(at),
     });

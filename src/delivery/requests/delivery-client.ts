@@ -83,7 +83,7 @@ export class DeliveryClient {
         return { ...failed("token", proven.error, elapsed(), {}), retryAfterMs: proven.retryAfterMs };
       }
       proof = proven;
-      signing = this.#signings.of(delivery.tenant);
+      signing = this.#signings.of(delivery);
       request = this.#request(delivery, body, signing, proof.header);
     } catch (error) {
       if (!(error instanceof Unsealable)) throw error;

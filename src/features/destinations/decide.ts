@@ -5,6 +5,7 @@ import { dayMs, millis, type Timestamp } from "../../kernel/domain/time.ts";
 import {
   destinationFacts, type DestinationAuth, type DestinationEvent, type DestinationSettings, type DestinationState,
 } from "./facts.ts";
+import { decideSigning, type SigningCommand } from "./signing/decide.ts";
 
 /** Commands to a destination. In a change, fields left out (undefined) stay as they are. */
 export type DestinationCommand =
@@ -23,7 +24,8 @@ export type DestinationCommand =
   | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: Timestamp }
   /** Deactivates the destination if it only failed for too long; `since`: the first of its failures in a row. */
   | { readonly type: "DisableFailing"; readonly since: Timestamp; readonly at: Timestamp }
-  | { readonly type: "DeleteDestination"; readonly at: Timestamp };
+  | { readonly type: "DeleteDestination"; readonly at: Timestamp }
+  | SigningCommand;
 
 /** The facts that a command leads to; an empty list when it changes nothing. Throws a Refusal. */
 export function decide(state: DestinationState, command: DestinationCommand): DestinationEvent[] {
@@ -59,5 +61,7 @@ export function decide(state: DestinationState, command: DestinationCommand): De
     }
     case "DeleteDestination":
       return [{ type: "DestinationDeleted", data: { ...ids, ingestTokenHash: state.ingestTokenHash } }];
+    default:
+      return decideSigning(state, command);
   }
 }

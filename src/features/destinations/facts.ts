@@ -10,6 +10,7 @@ import type { Timestamp } from "../../kernel/domain/time.ts";
 import type { AggregateType } from "../../kernel/log/aggregates.ts";
 import type { Circuit, CircuitPosition } from "../circuits/facts.ts";
 import { circuitPolicy, retryPolicy, type CircuitPolicy, type DestinationRetryPolicy } from "./policy.ts";
+import { evolveSigning, noOwnSigning, signingFacts, type OwnSigning } from "./signing/facts.ts";
 
 /** How requests are authenticated: a header, a bearer token, an OAuth client-credentials token, or HTTP Basic. */
 export const authTypes = ["ApiKey", "BearerToken", "JwtBearer", "BasicAuth"] as const;
@@ -175,6 +176,7 @@ export const destinationFacts = {
     audit: "destination",
     replaces: "ingestToken",
   }),
+  ...signingFacts,
   DestinationDeleted: fact({
     data: { ...ids, ingestTokenHash: text("SHA-256 of the ingest token.") },
     meaning: "The destination was deleted. Its waiting events become Cancelled.",
@@ -216,7 +218,7 @@ export const unset = {
 } satisfies Partial<DestinationSettings>;
 
 /** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */
-export interface Destination extends DestinationSettings {
+export interface Destination extends DestinationSettings, OwnSigning {
   readonly id: string;
   readonly tenantId: string;
   readonly active: boolean;
@@ -237,7 +239,7 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
   if (event.type === "DestinationRegistered") {
     const { destinationId, at, ...settings } = event.data;
     const times = { activeSince: at, createdAt: at, updatedAt: at };
-    return { ...unset, ...settings, id: destinationId, active: true, deleted: false, ...times };
+    return { ...unset, ...noOwnSigning, ...settings, id: destinationId, active: true, deleted: false, ...times };
   }
   if (!state) return state;
   const updatedAt = event.data.at;
@@ -259,6 +261,8 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
       return { ...state, ingestTokenHash: event.data.ingestTokenHash, updatedAt };
     case "DestinationDeleted":
       return { ...state, deleted: true, updatedAt };
+    default:
+      return evolveSigning(state, event);
   }
 }
 

@@ -18,7 +18,7 @@ export type WebhookCommand =
       readonly with: Pick<
         DataOf<WebhookEvent, "DeliveryAttemptStarted">,
         "leaseUntil" | "worker" | "url" | "authType" | "destinationRevision" | "secretFingerprint" | "probe"
-        | "waitedFor" | "secretFingerprints"
+        | "waitedFor" | "secretFingerprints" | "signingKeyFingerprint"
       >;
       readonly at: Timestamp;
     }

@@ -147,6 +147,9 @@ export const webhookFacts = {
         "The fingerprints of all secrets that signed the attempt, the current one first; missing where one did.",
         2,
       )),
+      signingKeyFingerprint: optional(text(
+        "The fingerprint of the Ed25519 key that signed the attempt, too; missing where none did.",
+      )),
     },
     meaning: "An attempt began.",
     words: "began attempt {attempt}",

@@ -5,6 +5,8 @@ import { serviceOrigin } from "../../kernel/log/origin.ts";
 import { timestampNow } from "../../kernel/ports/clock.ts";
 import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
+import { decide as decideDestination } from "../destinations/decide.ts";
+import { destinations } from "../destinations/facts.ts";
 import { decide } from "../tenants/decide.ts";
 import { tenants } from "../tenants/facts.ts";
 
@@ -36,12 +38,17 @@ export class SecretExpiry {
   }
 
   /** A record that cannot be read must not hold up the others. */
-  async #tryToRecord({ id, tenantId }: SecretEndDocument): Promise<void> {
+  async #tryToRecord({ tenantId, destinationId }: SecretEndDocument): Promise<void> {
     const { aggregates, clock, ids, logger, metrics } = this.#parts;
     const command = { type: "RecordExpiredSecrets", at: timestampNow(clock) } as const;
+    const origin = serviceOrigin("sweeper", ids);
     try {
-      await aggregates.change(tenants, id, serviceOrigin("sweeper", ids), (state) =>
-        state ? decide(state, command) : []);
+      if (destinationId === null) {
+        await aggregates.change(tenants, tenantId, origin, (state) => state ? decide(state, command) : []);
+      } else {
+        await aggregates.change(destinations, destinationId, origin, (state) =>
+          state && !state.deleted ? decideDestination(state, command) : []);
+      }
     } catch (error) {
       metrics.anomaly("sweeper");
       this.#logThrottle.tell(

@@ -4,6 +4,8 @@ import type { Sealing, SealingKey } from "../ports/sealing.ts";
 export const places = {
   dataKey: (tenantId: string) => `${tenantId}/dataKey`,
   webhookSecret: (tenantId: string) => `${tenantId}/webhookSecret`,
+  signingSecret: (tenantId: string, destinationId: string) => `${tenantId}/destination/${destinationId}/signingSecret`,
+  signingKey: (tenantId: string, destinationId: string) => `${tenantId}/destination/${destinationId}/signingKey`,
   credentials: (tenantId: string, destinationId: string) => `${tenantId}/destination/${destinationId}/credentials`,
   personKey: (tenantId: string, userId: string) => `${tenantId}/person/${userId}`,
   email: (tenantId: string, userId: string) => `${tenantId}/user/${userId}/email`,
@@ -46,9 +48,9 @@ export class Vault {
     return this.#open(tenant, tenant.webhookSecret, tenant, places.webhookSecret(tenant.id));
   }
 
-  /** An older webhook secret of the tenant. */
-  previousSecret(previous: Sealed, tenant: SealedTenant): string {
-    return this.#open(previous, previous.secret, tenant, places.webhookSecret(tenant.id));
+  /** A secret that signs, beside the tenant's current one. */
+  secret(holder: Sealed, tenant: SealedTenant, place: string): string {
+    return this.#open(holder, holder.secret, tenant, place);
   }
 
   credentials(

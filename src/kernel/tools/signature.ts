@@ -1,4 +1,7 @@
-import { createHmac, createSecretKey, timingSafeEqual, type KeyObject } from "node:crypto";
+import {
+  createHmac, createPrivateKey, createPublicKey, createSecretKey, sign as signAsymmetric, timingSafeEqual,
+  type KeyObject,
+} from "node:crypto";
 import { sha256 } from "./hashing.ts";
 
 /** A tenant's webhook secret made ready to sign with; make it once and keep it. Never logged or stored. */
@@ -18,6 +21,10 @@ export interface SignatureHeaders {
 }
 
 const prefix = "whsec_";
+const privatePrefix = "whsk_";
+const publicPrefix = "whpk_";
+/** The fixed part of an Ed25519 private key in PKCS #8 (RFC 8410). */
+const pkcs8Head = Buffer.from("302e020100300506032b657004220420", "hex");
 const leastBytes = 24;
 const mostBytes = 64;
 const noKeys: readonly KeyObject[] = [];
@@ -41,6 +48,19 @@ export function signerOf(secret: string): Signer {
     serviceKey: createSecretKey(secret, "utf8"),
     standardKey: createSecretKey(standardKeyOf(secret), "base64"),
   };
+}
+
+/** The texts of a new Ed25519 key pair, as Standard Webhooks has them, from 32 random bytes. */
+export function signingKeyOf(bytes: Uint8Array): { readonly privateKey: string; readonly publicKey: string } {
+  const privateKey = `${privatePrefix}${Buffer.from(bytes).toString("base64")}`;
+  const { x = "" } = createPublicKey(privateKeyOf(privateKey)).export({ format: "jwk" });
+  return { privateKey, publicKey: `${publicPrefix}${Buffer.from(x, "base64url").toString("base64")}` };
+}
+
+/** Readies a private key (`whsk_` and base64). */
+export function privateKeyOf(text: string): KeyObject {
+  const bytes = Buffer.from(text.slice(privatePrefix.length), "base64");
+  return createPrivateKey({ key: Buffer.concat([pkcs8Head, bytes]), format: "der", type: "pkcs8" });
 }
 
 /** The part of a secret that is base64, behind the prefix. */
@@ -73,6 +93,9 @@ export function sign(
 }
 
 function standardSignature(key: KeyObject, head: string, body: Uint8Array): string {
+  if (key.type === "private") {
+    return `v1a,${signAsymmetric(null, Buffer.concat([Buffer.from(head), body]), key).toString("base64")}`;
+  }
   return `v1,${createHmac("sha256", key).update(head).update(body).digest("base64")}`;
 }
 

@@ -166,6 +166,8 @@ describe("facts", () => {
       UserCreated: { email: "ada@example.com" },
       UserEmailChanged: { email: "ada@example.com" },
       InviteCreated: { email: "ada@example.com" },
+      DestinationSecretReplaced: { signingSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw/+=" },
+      DestinationSigningKeyReplaced: { privateKey: "whsk_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=" },
       TenantCreated: { webhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw/+=" },
       DestinationAuthConfigured: { auth: { type: "BasicAuth", credentials: '{"username":"ada","password":"s3cret"}' } },
     };

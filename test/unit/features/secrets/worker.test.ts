@@ -51,6 +51,25 @@ describe("the expiry of older secrets", () => {
     expect(anomalies).to.deep.equal([]);
   });
 
+  it("is recorded for a destination, also of the tenant's secret beside its own", async () => {
+    const { owner } = await tenant();
+    const { id } = await owner.client.api.createDestination({ url: "https://receiver.example/hook" });
+    for (const gracePeriodSeconds of [60, 600]) {
+      await owner.client.api.replaceSigningSecret({ id }, { gracePeriodSeconds });
+    }
+    const expired = async () => {
+      await run();
+      const facts = await relay.store.readStream(streams.destination(id));
+      return facts.filter(({ type }) => type === "DestinationSecretsExpired").length;
+    };
+    expect(await expired()).to.equal(0);
+    relay.clock.advance(60_000);
+    expect([await expired(), await expired()]).to.deep.equal([1, 1]);
+    relay.clock.advance(600_000);
+    expect([await expired(), await expired()]).to.deep.equal([2, 2]);
+    expect(await owner.client.api.getSigningSecret({ id })).to.not.have.property("previous");
+  });
+
   it("is not looked for once older secrets were ended by a person or a hard replacement", async () => {
     const [one, other] = [await tenant(60), await tenant(60)];
     await one.owner.client.post(`${one.path}/expire`);

@@ -116,6 +116,8 @@ async function furnish(relay: ManualRelay, client: Client, tenantId: string): Pr
   await relay.deliveries.fail(waiting, 9, 0);
   const { id: test } = await api.testDestination({ id: target.destinationId }, {});
   await api.orderReplay({ status: "Succeeded" });
+  await api.replaceSigningSecret({ id: target.destinationId }, { gracePeriodSeconds: 3_600 });
+  await api.replaceSigningKey({ id: target.destinationId });
   await api.regenerateDestinationToken({ id: target.destinationId });
   await api.regenerateSenderToken({ id: senderId });
   return [waiting, test];

@@ -24,7 +24,10 @@ const personal: Readonly<Record<string, readonly string[]>> = {
   ViewSaved: ["name", "query"], ViewChanged: ["name", "query"],
 };
 /** Fields with a secret's name but without a secret: fingerprints, and the producer's idempotency key. */
-const harmless = ["secretFingerprint", "secretFingerprints", "webhookSecretFingerprint", "idempotencyKey"];
+const harmless = [
+  "secretFingerprint", "secretFingerprints", "webhookSecretFingerprint", "signingSecretFingerprint",
+  "signingKeyFingerprint", "publicKey", "tenantSecretUntil", "idempotencyKey",
+];
 /** Whether the field's name or its schema suggests a secret. */
 const isSecret = (name: string, { description = "", pattern }: Schema) =>
   !harmless.includes(name) &&
