@@ -111,7 +111,7 @@ export class Notifier {
         return this.#tell(fact, "destination.recovered", subscribed, { eventId: fact.data.eventId });
       }
       case "DestinationDeactivated": {
-        const { reason } = fact.data as { readonly reason?: string };
+        const { reason } = fact.data;
         if (reason === undefined) return;
         const subscribed = await this.#subscribed(fact, "destination.disabled");
         return this.#tell(fact, "destination.disabled", subscribed, { reason });

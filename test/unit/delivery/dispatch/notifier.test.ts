@@ -119,6 +119,17 @@ describe("notifications", () => {
     expect(await notified()).to.deep.equal(["destination.failing", "destination.suspended"]);
   });
 
+  it("tell of a destination that the relay disabled, and of none that a person switched off", async () => {
+    await append(streams.destination(failing), { type: "DestinationDeactivated", data: of(failing, {}) });
+    await forward();
+    expect(await notified()).to.be.empty;
+    await append(streams.destination(failing), {
+      type: "DestinationDeactivated", data: of(failing, { reason: "failing" }),
+    });
+    await forward();
+    expect(await notified()).to.deep.equal(["destination.disabled"]);
+  });
+
   it("are made once of each fact, though it is taken again after the log did not answer", async () => {
     await circuit("CircuitOpened", { position: "Open", failures: 1, openUntil: timestamp(1) });
     const before = read;
