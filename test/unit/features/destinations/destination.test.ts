@@ -38,6 +38,8 @@ describe("destination", () => {
       url: "https://a.example/",
       serverRateLimit: 5,
       ...unset,
+      signingSecret: null,
+      signingKey: null,
       active: true,
       activeSince: at,
       deleted: false,
