@@ -165,8 +165,9 @@ describe("the dashboard's destinations", () => {
       circuit: { failures: 7, timer: 60 },
     });
     await retries.getByLabel("Posts while the circuit is open").selectOption("hold");
-    const both = { whenSuspended: "hold", expireAfterDays: 30 };
-    await saved("Retries and circuit", { "Expiry, days": "30" }, both);
+    await saved("Retries and circuit", { "Switched off after, days": "5", "Expiry, days": "30" }, {
+      whenSuspended: "hold", disableAfterDays: 5, expireAfterDays: 30,
+    });
     await retries.getByLabel("Retry policy").selectOption("");
     await saved("Retries and circuit", {}, { retryPolicy: null, circuit: { failures: 7, timer: 60 } });
 

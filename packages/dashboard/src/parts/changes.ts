@@ -47,6 +47,7 @@ const settingNames: Readonly<Record<string, string>> = {
   destinationId: "Destination", maxTrys: "Tries", circuitBreakerTimer: "Circuit timer, seconds",
   retentionDays: "Retention, days", webhookSecretFingerprint: "Fingerprint", last4: "Last four", expiresAt: "Ends",
   toDestinationId: "To destination", timeoutMs: "Timeout, ms", ownerId: "Customer", expireAfterDays: "Expiry, days",
+  disableAfterDays: "Switched off after, days",
 };
 
 /** The names of parts of settings, where their values alone say too little. */

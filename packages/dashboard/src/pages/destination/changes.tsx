@@ -125,10 +125,10 @@ function Then({ id, at }: { readonly id: string; readonly at: string }): ReactNo
 
 function settingsOf(destination: Schemas["Destination"]): Values {
   const { name, description, ownerId, metadata, url, authType, status, timeoutMs } = destination;
-  const { serverRateLimit, retryPolicy, circuit, whenSuspended, expireAfterDays } = destination;
+  const { serverRateLimit, retryPolicy, circuit, whenSuspended, disableAfterDays, expireAfterDays } = destination;
   return linesOf({
     name, description, ownerId, metadata: pairsText(metadata), url, status, authType: authTitle(authType), timeoutMs,
-    serverRateLimit, retryPolicy, circuit, whenSuspended, expireAfterDays,
+    serverRateLimit, retryPolicy, circuit, whenSuspended, disableAfterDays, expireAfterDays,
   });
 }
 

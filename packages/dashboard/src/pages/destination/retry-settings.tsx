@@ -34,7 +34,7 @@ export function RetrySettings({ destination }: { readonly destination: Destinati
             ...(changed["whenSuspended"] !== undefined && {
               whenSuspended: changed["whenSuspended"] === "hold" ? "hold" : "reject",
             }),
-            ...numbersIn(changed, "expireAfterDays"),
+            ...numbersIn(changed, "disableAfterDays", "expireAfterDays"),
           })}
         >
           <OwnSettings
@@ -79,6 +79,12 @@ export function RetrySettings({ destination }: { readonly destination: Destinati
             )}
           </Field>
           <Field
+            name="disableAfterDays" label="Switched off after, days"
+            hint="If every attempt fails for so long. Events that wait then stay waiting. 1 to 30; empty: never."
+          >
+            {(props) => <input {...props} type="number" />}
+          </Field>
+          <Field
             name="expireAfterDays" label="Expiry, days"
             hint="Events that have waited so long are cancelled, those that wait now, too. 1 to 365; empty: never."
           >
@@ -90,7 +96,7 @@ export function RetrySettings({ destination }: { readonly destination: Destinati
   );
 }
 
-function textsOf({ retryPolicy, circuit, whenSuspended, expireAfterDays }: Destination): Fields {
+function textsOf({ retryPolicy, circuit, whenSuspended, disableAfterDays, expireAfterDays }: Destination): Fields {
   return {
     retryPolicy: retryPolicy === null ? "" : own,
     "retryPolicy.schedule": retryPolicy?.schedule.join(", ") ?? "",
@@ -100,6 +106,7 @@ function textsOf({ retryPolicy, circuit, whenSuspended, expireAfterDays }: Desti
     "circuit.failures": textOf(circuit?.failures ?? null),
     "circuit.timer": textOf(circuit?.timer ?? null),
     whenSuspended,
+    disableAfterDays: textOf(disableAfterDays),
     expireAfterDays: textOf(expireAfterDays),
   };
 }
@@ -125,7 +132,7 @@ function circuitIn(fields: Fields): Request["circuit"] {
 }
 
 function Shown({ destination }: { readonly destination: Destination }): ReactNode {
-  const { retryPolicy, circuit, whenSuspended, expireAfterDays } = destination;
+  const { retryPolicy, circuit, whenSuspended, disableAfterDays, expireAfterDays } = destination;
   return (
     <SettingsList settings={[
       ["Retry policy", retryPolicy === null ? "the relay's schedule and the tenant's tries" : "its own"],
@@ -135,6 +142,7 @@ function Shown({ destination }: { readonly destination: Destination }): ReactNod
       ["Circuit", circuit === null ? "the tenant's tries and circuit timer"
         : `opens after ${circuit.failures} failures in a row, for ${durationText(circuit.timer * 1_000)}`],
       ["Posts while the circuit is open", whenSuspended === "hold" ? "held" : "refused"],
+      ["Switched off after, days", disableAfterDays],
       ["Expiry, days", expireAfterDays],
     ]}
     />
