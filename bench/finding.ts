@@ -25,8 +25,9 @@ interface Export extends LinesRead {
   readonly peak: number;
 }
 
-/** Latencies of other tenants' lists, and how many events a second the scans of the round looked at. */
+/** Latencies of lookups and of other tenants' lists, and how many events a second the scans of the round looked at. */
 interface Round {
+  readonly lookups: Percentiles;
   readonly without: Percentiles;
   readonly besideScans: Percentiles;
   readonly besideExport: Percentiles;
@@ -41,7 +42,7 @@ interface Scene {
   readonly largest: ApiClient;
 }
 
-/** Exports of much stored data, searches in its payloads, and the cost of both to other tenants. */
+/** Lookups in much stored data, exports of it, searches in its payloads, and the cost of both to other tenants. */
 export async function finding(): Promise<Report> {
   const set = await dataSet(events);
   const environment = { RELAY_ACCESS_TOKEN_TTL: "1d" };
@@ -56,9 +57,10 @@ export async function finding(): Promise<Report> {
     const whole = await exportsOf(scene, exportsOfAll, "");
     const total = await totalOf(scene.largest, "");
     const lists = await listsOf(scene);
+    const texts = await textsOf(scene);
     const taken: Round[] = [];
     for (let round = 0; round <= rounds; round += 1) {
-      const one = await measure(scene, asker, lists);
+      const one = { lookups: await lookupsOf(scene, asker, texts), ...await measure(scene, asker, lists) };
       // The first round warms everything up and does not count.
       if (round > 0) taken.push(one);
     }
@@ -94,7 +96,32 @@ async function listsOf({ set, owners }: Scene): Promise<readonly ListQuestion[]>
   return lists;
 }
 
-async function measure(scene: Scene, asker: Asker, lists: readonly ListQuestion[]): Promise<Round> {
+/** Texts to look up in the largest tenant: ids and keys of events, and parts of its destinations' URLs. */
+async function textsOf({ largest }: Scene): Promise<readonly string[]> {
+  const textsIn = async (path: string, names: readonly string[]) => {
+    const { items } = await largest.get(path) as unknown as { readonly items: readonly Record<string, unknown>[] };
+    return items.flatMap((item) => names.map((name) => item[name])).filter((text) => typeof text === "string");
+  };
+  const urls = await textsIn("/api/v1/destinations?Qt=100", ["url"]);
+  return [
+    ...await textsIn("/api/v1/events?Qt=100&View=summary", ["id", "idempotencyKey", "eventType", "ownerId"]),
+    ...urls.map((url) => url.slice(url.indexOf("//") + 2, 40)),
+  ];
+}
+
+async function lookupsOf({ largest }: Scene, asker: Asker, texts: readonly string[]): Promise<Percentiles> {
+  const times = new Float64Array(texts.length);
+  for (const [at, text] of texts.entries()) {
+    const { status, ms } = await asker.get(`/api/v1/lookup?Q=${encodeURIComponent(text)}`, largest);
+    if (status !== 200) throw new Error(`a lookup was answered ${status}`);
+    times[at] = ms;
+  }
+  return percentilesOf(times);
+}
+
+async function measure(
+  scene: Scene, asker: Asker, lists: readonly ListQuestion[],
+): Promise<Omit<Round, "lookups">> {
   const ask = () => latencyOf(scene, asker, lists);
   const without = await ask();
   let isOver = false;
@@ -158,6 +185,7 @@ function figuresOf(parts: readonly Export[], whole: readonly Export[], taken: re
       `${questions} questions a round, the median of the rounds' ratios; ${byRound(ratios(side))}`,
   });
   const scanned = taken.map((round) => round.scanned);
+  const lookups = taken.map((round) => round.lookups.p95);
   return [
     {
       id: "F1", what: `memory of the relay, export of ${lines(whole)} ÷ of ${lines(parts)} lines`,
@@ -174,6 +202,10 @@ function figuresOf(parts: readonly Export[], whole: readonly Export[], taken: re
     {
       id: "F4", what: `events a second that ${scansAtOnce} searches look at`, measured: median(scanned),
       note: `by round: ${listed(scanned)}`,
+    },
+    {
+      id: "F5", what: "a lookup, p95", bounds: { better: "lower", floor: 50, aim: 20, unit: "ms" },
+      measured: median(lookups), note: `by round: ${listed(lookups, 2)}`,
     },
   ];
 }

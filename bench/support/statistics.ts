@@ -10,6 +10,7 @@ export function median(values: readonly number[]): number {
 export interface Percentiles {
   readonly count: number;
   readonly p50: number;
+  readonly p95: number;
   readonly p99: number;
   readonly p999: number;
   readonly max: number;
@@ -19,5 +20,5 @@ export interface Percentiles {
 export function percentilesOf(values: Float64Array): Percentiles {
   values.sort();
   const at = (share: number) => values[Math.min(values.length - 1, Math.ceil(values.length * share) - 1)] ?? NaN;
-  return { count: values.length, p50: at(0.5), p99: at(0.99), p999: at(0.999), max: at(1) };
+  return { count: values.length, p50: at(0.5), p95: at(0.95), p99: at(0.99), p999: at(0.999), max: at(1) };
 }
