@@ -13,6 +13,11 @@ const changes: Readonly<Record<string, string>> = {
   DestinationDeactivated: "switched the destination off",
   DestinationAuthConfigured: "changed the authentication",
   DestinationAuthRemoved: "removed the authentication",
+  DestinationSecretReplaced: "changed the signing secret",
+  DestinationSecretsExpired: "ended older signing secrets",
+  DestinationSecretRemoved: "removed the signing secret",
+  DestinationSigningKeyReplaced: "changed the signing key",
+  DestinationSigningKeyRemoved: "removed the signing key",
 };
 
 /** A change this long before a failure is named beside it, ms. */

@@ -4,7 +4,7 @@ import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { Sparkline } from "../../parts/chart.tsx";
-import { DestinationLink } from "../../parts/names.tsx";
+import { DestinationLink } from "../../parts/destinations.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Moment } from "../../parts/time.tsx";

@@ -1,9 +1,9 @@
 import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
+import { DestinationChoice, DestinationLink } from "../../parts/destinations.tsx";
 import type { Fields } from "../../parts/fields.ts";
 import { Field, Form } from "../../parts/form.tsx";
-import { DestinationChoice, DestinationLink } from "../../parts/names.tsx";
 import shared from "../../style/shared.module.css";
 import { SenderChangedSince, useSenderChanged } from "./changed.tsx";
 import styles from "./sender.module.css";
