@@ -1,5 +1,4 @@
-import { destinations, longestTimeoutMs, type Destination } from "../../features/destinations/facts.ts";
-import { expiredBefore } from "../../features/destinations/policy.ts";
+import { destinations, expiredBefore, longestTimeoutMs, type Destination } from "../../features/destinations/facts.ts";
 import { decide, type WebhookCommand } from "../../features/events/decide.ts";
 import { evolve, type Webhook, type WebhookState } from "../../features/events/facts.ts";
 import { countFinished, loadWebhook, referencesOf } from "../../features/events/webhooks.ts";

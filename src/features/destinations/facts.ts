@@ -6,7 +6,7 @@ import {
 } from "../../kernel/domain/schema.ts";
 import { withChanges } from "../../kernel/domain/settings.ts";
 import { streams } from "../../kernel/domain/streams.ts";
-import type { Timestamp } from "../../kernel/domain/time.ts";
+import { dayMs, timestamp, type Timestamp } from "../../kernel/domain/time.ts";
 import type { AggregateType } from "../../kernel/log/aggregates.ts";
 import type { Circuit, CircuitPosition } from "../circuits/facts.ts";
 import { circuitPolicy, retryPolicy, type CircuitPolicy, type DestinationRetryPolicy } from "./policy.ts";
@@ -271,6 +271,13 @@ export const destinations: AggregateType<Destination, DestinationEvent> = {
   stream: streams.destination,
   evolve,
 };
+
+/** The time whose events have waited as long as a destination allows; null where they may wait on. */
+export function expiredBefore(
+  { expireAfterDays }: { readonly expireAfterDays: number | null }, now: number,
+): Timestamp | null {
+  return expireAfterDays === null ? null : timestamp(now - expireAfterDays * dayMs);
+}
 
 /** The status shown for a destination: its own setting, combined with its circuit. */
 export type DestinationStatus = "Active" | "Inactive" | "Suspended";

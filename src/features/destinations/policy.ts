@@ -1,6 +1,6 @@
 import { durationMs } from "../../kernel/domain/duration.ts";
 import { integer, list, object, optional, text, type ValueOf } from "../../kernel/domain/schema.ts";
-import { dayMs, timestamp, type Timestamp } from "../../kernel/domain/time.ts";
+import { dayMs } from "../../kernel/domain/time.ts";
 
 /** When failed attempts to a destination are followed by others. */
 export const retryPolicy = object({
@@ -20,13 +20,6 @@ export const circuitPolicy = object({
 }, "Takes the place of the tenant's settings.");
 /** One as facts have it. */
 export type CircuitPolicy = ValueOf<typeof circuitPolicy>;
-
-/** The time whose events have waited as long as a destination allows; null where they may wait on. */
-export function expiredBefore(
-  { expireAfterDays }: { readonly expireAfterDays: number | null }, now: number,
-): Timestamp | null {
-  return expireAfterDays === null ? null : timestamp(now - expireAfterDays * dayMs);
-}
 
 const longestWaitMs = 365 * dayMs;
 const outcomeForm = /^(?:[13-9]\d\d|[345]xx|timeout|connection)$/;

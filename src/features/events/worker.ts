@@ -9,7 +9,7 @@ import { serviceOrigin } from "../../kernel/log/origin.ts";
 import { timestampNow } from "../../kernel/ports/clock.ts";
 import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import { pagesOf } from "../../kernel/read-models/scans.ts";
-import { expiredBefore } from "../destinations/policy.ts";
+import { expiredBefore } from "../destinations/facts.ts";
 import { decide } from "./decide.ts";
 import { changeShown, countFinished } from "./webhooks.ts";
 
