@@ -219,6 +219,10 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             } | null;
+            /** @description Headers that are sent with every attempt, up to 20, values of 1 to 1,024 printable ASCII characters. Not those that the relay, HTTP or the credentials set, and none of `X-Relay-*`. A change replaces them all; `***` keeps the stored value. null stands for none. Values are never shown. null if absent. */
+            headers?: {
+                [key: string]: string;
+            } | null;
             /** @description How long an attempt may take at most, milliseconds; null: as long as the relay's `RELAY_DELIVERY_TIMEOUT` says. null if absent. */
             timeoutMs?: number | null;
             /** @description When failed attempts are followed by others; null: by the relay's `RELAY_RETRY_SCHEDULE` and the tenant's `maxTrys`. null if absent. */
@@ -293,6 +297,10 @@ export interface components {
             ownerId?: string | null;
             /** @description Your own data about it: up to 20 pairs, names of 1 to 64 characters, values of up to 512. null stands for none. */
             metadata?: {
+                [key: string]: string;
+            } | null;
+            /** @description Headers that are sent with every attempt, up to 20, values of 1 to 1,024 printable ASCII characters. Not those that the relay, HTTP or the credentials set, and none of `X-Relay-*`. A change replaces them all; `***` keeps the stored value. null stands for none. Values are never shown. */
+            headers?: {
                 [key: string]: string;
             } | null;
             /** @description How long an attempt may take at most, milliseconds; null: as long as the relay's `RELAY_DELIVERY_TIMEOUT` says. */
@@ -2047,6 +2055,42 @@ export interface components {
              */
             type: "DestinationDescribed";
         };
+        /** @description The headers of every attempt changed, or some of their values. */
+        DestinationHeadersConfiguredFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always DestinationHeadersConfigured.
+             * @enum {string}
+             */
+            type: "DestinationHeadersConfigured";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description Headers of every attempt, by their names. */
+                headers: {
+                    [key: string]: "***";
+                };
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "DestinationHeadersConfigured";
+        };
         /** @description From now on posts are refused, or held, while the circuit is open. */
         DestinationHoldingChangedFact: components["schemas"]["Fact"] & {
             /**
@@ -2237,6 +2281,10 @@ export interface components {
                 /** @description The tenant's own data about it. */
                 metadata?: {
                     [key: string]: string;
+                };
+                /** @description Headers of every attempt, by their names. */
+                headers?: {
+                    [key: string]: "***";
                 };
                 /** @description How long its events wait at most, from their acceptance or last replay on. */
                 expireAfterDays?: number;
@@ -5110,7 +5158,7 @@ export interface components {
             nextCursor: string | null;
         };
         /** @description A fact of the audit, by its `type`. */
-        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
+        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["DestinationHeadersConfiguredFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts, and how many the filters match. */
         AuditPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -5265,6 +5313,10 @@ export interface components {
             /** @description The tenant's own data about it. */
             metadata: {
                 [key: string]: string;
+            };
+            /** @description Headers that are sent with every attempt; their values are never shown. */
+            headers: {
+                [key: string]: "***";
             };
             /**
              * @description Absent when no authentication is configured.
@@ -5557,6 +5609,10 @@ export interface components {
             /** @description The tenant's own data about it. */
             metadata: {
                 [key: string]: string;
+            };
+            /** @description Headers that are sent with every attempt; their values are never shown. */
+            headers: {
+                [key: string]: "***";
             };
             /**
              * @description Absent when no authentication is configured.
@@ -6050,7 +6106,7 @@ export interface components {
             items: components["schemas"]["FoundItem"][];
         };
         /** @description A fact of a history, by its `type`. */
-        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["OutboundProxyFailedFact"] | components["schemas"]["OutboundProxyRecoveredFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliveryAttemptWithdrawnFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
+        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["DestinationHeadersConfiguredFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["OutboundProxyFailedFact"] | components["schemas"]["OutboundProxyRecoveredFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliveryAttemptWithdrawnFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts about one thing, and how many there are. */
         HistoryPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -9688,7 +9744,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted";
+                Type?: "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "DestinationHeadersConfigured" | "IngestTokenRegenerated" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted";
                 /** @description Facts from this time. */
                 From?: string;
                 /** @description Facts up to this time. */
@@ -12520,7 +12576,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "WebhookSecretsExpired" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRotated" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "IngestTokenRegenerated" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted" | "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRotated" | "ServiceKeyRevoked" | "ViewSaved" | "ViewChanged" | "ViewDeleted" | "NotificationsSubscribed" | "NotificationsUnsubscribed";
+                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "WebhookSecretsExpired" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRotated" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "DestinationHeadersConfigured" | "IngestTokenRegenerated" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted" | "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRotated" | "ServiceKeyRevoked" | "ViewSaved" | "ViewChanged" | "ViewDeleted" | "NotificationsSubscribed" | "NotificationsUnsubscribed";
                 /** @description Facts about this: the id of a tenant, user, API key, invite, destination (its circuit's, too), sender, purge or replay. */
                 SubjectId?: string;
                 /** @description What this user did. */
@@ -12926,6 +12982,9 @@ export interface Inputs {
         readonly metadata: {
             readonly [key: string]: string;
         } | null;
+        readonly headers: {
+            readonly [key: string]: string;
+        } | null;
         readonly timeoutMs: number | null;
         readonly retryPolicy: {
             readonly schedule: readonly string[];
@@ -12993,6 +13052,9 @@ export interface Inputs {
         readonly description?: string | null;
         readonly ownerId?: string | null;
         readonly metadata?: {
+            readonly [key: string]: string;
+        } | null;
+        readonly headers?: {
             readonly [key: string]: string;
         } | null;
         readonly timeoutMs?: number | null;
@@ -13425,6 +13487,7 @@ export const facts = {
   DestinationDeactivated: {"words":["switched the destination off, since its attempts only failed for too long{reason:unsaid}","switched the destination off"],"subject":"destination","setting":"the destination was switched off"},
   DestinationAuthConfigured: {"words":["set {authType} authentication"],"subject":"destination","setting":"the destination's authentication"},
   DestinationAuthRemoved: {"words":["removed the authentication"],"subject":"destination","setting":"the destination's authentication was removed"},
+  DestinationHeadersConfigured: {"words":["changed the headers"],"subject":"destination","setting":"the destination's headers"},
   IngestTokenRegenerated: {"words":["replaced the ingest token"],"subject":"destination"},
   DestinationSecretReplaced: {"words":["set another signing secret"],"subject":"destination","setting":"the destination's signing secret was replaced"},
   DestinationSecretsExpired: {"words":["ended older signing secrets"],"subject":"destination","setting":"older signing secrets of the destination ended"},

@@ -2,6 +2,7 @@ import { circuitPositions, type CircuitEvent, type CircuitPosition } from "../..
 import {
   destinationStatus, destinationFacts, unset, type DestinationSettings, type DestinationStatus, type AuthType,
 } from "../../src/features/destinations/facts.ts";
+import { maskedHeaders } from "../../src/features/destinations/headers.ts";
 import type { CircuitPolicy } from "../../src/features/destinations/policy.ts";
 import { tenantCounter, type Change, type Selection, type Collection } from "../../src/kernel/ports/read-models.ts";
 import { add, create, raise, remove, set, settingHandlers, type Projection } from "../projection.ts";
@@ -45,6 +46,7 @@ export const destinations: Collection<DestinationDocument> = {
     description: "text",
     ownerId: "text",
     metadata: "json",
+    headers: "json",
     authType: "text",
     timeoutMs: "number",
     retryPolicy: "json",
@@ -113,7 +115,7 @@ export const destinationsProjection: Projection = {
   collections: [destinations],
   on: {
     DestinationRegistered: ({
-      destinationId, tenantId, auth, ingestTokenHash: _hash, circuit = null, at, ...settings
+      destinationId, tenantId, auth, ingestTokenHash: _hash, circuit = null, headers = {}, at, ...settings
     }) => [
       create(destinations, {
         ...unset,
@@ -121,6 +123,7 @@ export const destinationsProjection: Projection = {
         id: destinationId,
         tenantId,
         authType: auth?.type ?? null,
+        headers: maskedHeaders(headers),
         circuitPolicy: circuit,
         active: true,
         circuit: "Closed",
@@ -144,6 +147,9 @@ export const destinationsProjection: Projection = {
     ],
     DestinationAuthConfigured: ({ destinationId, auth, at }) => [
       set(destinations, destinationId, { authType: auth.type, updatedAt: at }),
+    ],
+    DestinationHeadersConfigured: ({ destinationId, headers, at }) => [
+      set(destinations, destinationId, { headers: maskedHeaders(headers), updatedAt: at }),
     ],
     DestinationAuthRemoved: ({ destinationId, at }) => [
       set(destinations, destinationId, { authType: null, updatedAt: at }),

@@ -93,10 +93,14 @@ function unknownIn({ values, before }: Pick<Given, "values" | "before">): readon
 function listOf({ values, before }: Change): readonly SettingChange[] | undefined {
   const list = Object.entries(values).flatMap(([field, to]) => {
     const from = before[field];
-    const isKept = to !== masked && (same(from, to) || (isNone(from) && isNone(to)));
+    const isKept = !hasMask(to) && (same(from, to) || (isNone(from) && isNone(to)));
     return isKept ? [] : [{ field, ...(field in before && { from }), to }];
   });
   return list.length > 0 ? list : undefined;
+}
+
+function hasMask(value: unknown): boolean {
+  return value === masked || (typeof value === "object" && Object.values(value ?? {}).includes(masked));
 }
 
 /** The settings that a fact gives its subject; undefined for a fact without any. */

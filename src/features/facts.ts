@@ -5,6 +5,7 @@ import { platformFacts } from "../kernel/sealing/facts.ts";
 import { cancellationsFacts } from "./bulk/facts.ts";
 import { circuitFacts } from "./circuits/facts.ts";
 import { destinationFacts, type DestinationAuth } from "./destinations/facts.ts";
+import { maskedHeaders } from "./destinations/headers.ts";
 import { webhookFacts } from "./events/facts.ts";
 import { apiKeyFacts } from "./keys/api-keys/facts.ts";
 import { serviceAccountFacts } from "./keys/service-accounts/facts.ts";
@@ -87,12 +88,17 @@ export function typesOf(history: HistoryName): string {
   return `Its facts: ${histories[history].map((type) => `\`${type}\``).join(", ")}.`;
 }
 
-/** The shown fields of a fact's data: none if no history has the fact; of authentication only the kind. */
+/** The shown fields of a fact's data: none if no history has it; of authentication the kind, of headers the names. */
 export function shownData({ type, data }: DomainEvent): object {
   const shown = facts.get(type)?.shown ?? [];
   if (shown === "all") return data;
-  const { auth, ...fields } = Object.fromEntries(Object.entries(data).filter(([name]) => shown.includes(name)));
-  return auth === undefined ? fields : { ...fields, authType: (auth as DestinationAuth | null)?.type ?? null };
+  const own = Object.fromEntries(Object.entries(data).filter(([name]) => shown.includes(name)));
+  const { auth, headers, ...fields } = own;
+  return {
+    ...fields,
+    ...(auth !== undefined && { authType: (auth as DestinationAuth | null)?.type ?? null }),
+    ...(headers !== undefined && { headers: maskedHeaders(headers as object) }),
+  };
 }
 
 /** A fact of a history. */

@@ -205,7 +205,8 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
       askOnce(kind, "ingestToken", "POST", "/api/v1/destinations", as(token, { json }));
     for (const path of ["/good", "/bad", "/echo", "/bad-echo"]) {
       for (const auth of fields) {
-        const json = { url: receiver.url(path), ...credentials(auth) };
+        const headers = { "X-Own": canary("a header of a destination", headerText("own")) };
+        const json = { url: receiver.url(path), ...credentials(auth), headers };
         const made = await newDestination("an ingest token", json);
         await ask("PATCH", `/api/v1/destinations/${String(made.json["id"])}`, as(token, { json: credentials(auth) }));
         tokens.push(made.secret);

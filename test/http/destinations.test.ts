@@ -362,67 +362,6 @@ describeOnEngines("destinations", (freshEngines) => {
     }
   });
 
-  describe("name, description, owner and metadata", () => {
-    const none = { name: null, description: null, ownerId: null, metadata: {} };
-    const metadata = { team: "billing", "a.$b": "" };
-    const about = { name: "Billing", description: "Invoices.\nAsk Ada.", ownerId: "customer 42", metadata };
-
-    it("are unset at first, set, listed, kept in earlier moments, and unset by null", async () => {
-      const { id, ...plain } = (await register()).json;
-      expect(plain).to.deep.include(none);
-      const answer = await register({ ...about, name: " Billing " });
-      expect(shaped(answer, "created-destination")).to.deep.include(about);
-      for (const [change, expected] of [
-        [{ name: "Invoices" }, { ...none, name: "Invoices" }], [about, about], [{}, about],
-        [{ metadata: { only: "this" } }, { ...about, metadata: { only: "this" } }],
-        [{ name: null, description: null, ownerId: null, metadata: null }, none], [about, about],
-        [{ metadata: {} }, { ...about, metadata: {} }],
-      ] as const) {
-        const changed = await one.developer.client.patch(path(id), change);
-        expect(shaped(changed, "destination"), JSON.stringify(change)).to.deep.include(expected);
-        expect((await one.viewer.client.get(path(id))).json).to.deep.equal(changed.json);
-        const list = await one.viewer.client.get("/api/v1/destinations?Qt=100");
-        const listed = list.json["items"] as { readonly id: string }[];
-        expect(listed.find((item) => item.id === id)).to.deep.equal(changed.json);
-      }
-      const { json } = await one.viewer.client.get(path(id, "/history"));
-      const items = json["items"] as { type: string; position: string; changes?: unknown }[];
-      expect(items.map(({ type }) => type)).to.deep.equal([
-        "DestinationRegistered", ...Array.from({ length: 6 }, () => "DestinationDescribed"),
-      ]);
-      expect(items[1]?.changes).to.deep.equal([{ field: "name", from: null, to: "Invoices" }]);
-      const then = await one.viewer.client.get(path(id, `?AsOf=${items[1]?.position}`));
-      expect(then.json).to.deep.include({ ...none, name: "Invoices" });
-    });
-
-    it("take the longest values", async () => {
-      const most = {
-        name: "\u{1f9fe}".repeat(255), description: "d".repeat(1_024), ownerId: "o".repeat(255),
-        metadata: Object.fromEntries(Array.from({ length: 20 }, (_none, at) => [
-          String(at).padEnd(64, "n"), "v".repeat(512)])),
-      };
-      expect(shaped(await register(most), "created-destination")).to.deep.include(most);
-    });
-
-    const bad: [object, string][] = [
-      [{ name: "" }, "name"], [{ name: " " }, "name"], [{ name: "n".repeat(256) }, "name"], [{ name: 1 }, "name"],
-      [{ name: "a\nb" }, "name"], [{ name: "\ud800" }, "name"],
-      [{ description: "d".repeat(1_025) }, "description"], [{ description: "\u0000" }, "description"],
-      [{ ownerId: "" }, "ownerId"], [{ ownerId: "o".repeat(256) }, "ownerId"], [{ ownerId: "\t" }, "ownerId"],
-      [{ metadata: [] }, "metadata"], [{ metadata: "x" }, "metadata"], [{ metadata: { a: 1 } }, "metadata.a"],
-      [{ metadata: { a: null } }, "metadata.a"], [{ metadata: { a: "v".repeat(513) } }, "metadata.a"],
-      [{ metadata: { ["n".repeat(65)]: "" } }, "metadata"], [{ metadata: { "": "" } }, "metadata"],
-      [{ metadata: Object.fromEntries(Array.from({ length: 21 }, (_none, at) => [at, ""])) }, "metadata"],
-    ];
-    for (const [fields, field] of bad) {
-      it(`give 400 naming ${field} for ${JSON.stringify(fields).slice(0, 60)}`, async () => {
-        for (const answer of [await register(fields), await one.owner.client.patch(path(nowhere), fields)]) {
-          expect([answer.status, answer.text.split(":")[0]], answer.text).to.deep.equal([400, field]);
-        }
-      });
-    }
-  });
-
   describe("ingest token", () => {
     it("is replaced: the old one is unknown at once, the new one works at once", async () => {
       const { destinationId, ingestToken, apiKey } = await openIngest(one.owner.client, one.tenantId);

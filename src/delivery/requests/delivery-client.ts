@@ -8,7 +8,8 @@ import type { Vault } from "../../kernel/sealing/vault.ts";
 import { maskedAnswer, secretForms, type SecretForm } from "./masking.ts";
 import { failed, type NotMade, type SendOutcome, retryAfterMs } from "./outcome.ts";
 import {
-  attemptRequest, authHeader, bearer, type AttemptRequest, type AuthHeader, type ClientGrant, type Credentials,
+  attemptRequest, authHeader, bearer, type AttemptHeaders, type AttemptRequest, type AuthHeader, type ClientGrant,
+  type Credentials,
 } from "./request.ts";
 import { otherKeys, Signings, type Signing } from "./signing.ts";
 import type { TenantGrant, TokenCache } from "./token-cache.ts";
@@ -40,10 +41,20 @@ interface Proof {
   readonly turnedDown?: () => void;
 }
 
+/** The headers that a destination wants with every attempt, readied to be sent and to be masked. */
+interface OwnHeaders {
+  readonly values: Readonly<Record<string, string>>;
+  readonly forms: readonly SecretForm[];
+}
+
+const noHeaders: OwnHeaders = { values: {}, forms: [] };
+
 /** Makes an attempt's single request: authenticated, signed, over the guarded client. */
 export class DeliveryClient {
   readonly #parts: DeliveryClientParts;
   readonly #signings: Signings;
+  /** By sealed headers; never of a destination without any. */
+  readonly #headers = new WeakMap<object, OwnHeaders>();
   /** By credentials that are sent as they are. */
   readonly #proofs = new WeakMap<DestinationAuth, Proof>();
 
@@ -75,6 +86,7 @@ export class DeliveryClient {
     let request: AttemptRequest;
     let proof: Proof;
     let signing: Signing;
+    let headers: OwnHeaders;
     const body = Buffer.from(delivery.webhook.payload);
     try {
       const proven = await this.#prove(delivery);
@@ -84,7 +96,8 @@ export class DeliveryClient {
       }
       proof = proven;
       signing = this.#signings.of(delivery);
-      request = this.#request(delivery, body, signing, proof.header);
+      headers = this.#ownHeaders(delivery);
+      request = this.#request(delivery, body, signing, { auth: proof.header, own: headers.values });
     } catch (error) {
       if (!(error instanceof Unsealable)) throw error;
       const why = "the secret or the credentials cannot be opened with the master key at hand";
@@ -97,17 +110,19 @@ export class DeliveryClient {
       url, headers: request.headers, body, keepBytes: keptBodyBytes, timeoutMs, deadlineMs,
     });
     if (answer.answered && answer.statusCode === 401) proof.turnedDown?.();
-    const forms = [...signing.forms, ...proof.forms];
+    const forms = [...signing.forms, ...proof.forms, ...headers.forms];
     return outcomeOf(answer, request, forms, elapsed(), clock.now());
   }
 
-  #request({ webhook }: Delivery, body: Uint8Array, signing: Signing, auth: AuthHeader | null): AttemptRequest {
+  #request(
+    { webhook }: Delivery, body: Uint8Array, signing: Signing, headers: Pick<AttemptHeaders, "auth" | "own">,
+  ): AttemptRequest {
     const { clock, userAgent } = this.#parts;
     const { id: eventId, attempts: number, test } = webhook;
     const at = clock.now();
     const { signer } = signing;
     return attemptRequest({
-      eventId, number, test, body, signer, otherKeys: otherKeys(signing, at), auth, userAgent, at,
+      eventId, number, test, body, signer, otherKeys: otherKeys(signing, at), ...headers, userAgent, at,
     });
   }
 
@@ -122,6 +137,18 @@ export class DeliveryClient {
       if (error instanceof Unsealable) return null;
       throw error;
     }
+  }
+
+  #ownHeaders({ destination, tenant }: Delivery): OwnHeaders {
+    const { headers } = destination;
+    if (Object.keys(headers).length === 0) return noHeaders;
+    let own = this.#headers.get(headers);
+    if (!own) {
+      const values = this.#parts.vault.headers(destination, tenant);
+      own = { values, forms: secretForms(Object.values(values)) };
+      this.#headers.set(headers, own);
+    }
+    return own;
   }
 
   #prove({ destination, tenant }: Delivery): Proof | Promise<Proof | NoToken> {

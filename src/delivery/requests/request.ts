@@ -32,8 +32,8 @@ export interface AttemptRequest {
   readonly loggedHeaders: Readonly<Record<string, string>>;
 }
 
-/** The headers of one attempt. `at` is in milliseconds since 1970. */
-export function attemptRequest(attempt: {
+/** What the headers of an attempt are made of. `at` is in milliseconds since 1970. */
+export interface AttemptHeaders {
   readonly eventId: string;
   readonly number: number;
   readonly body: Uint8Array;
@@ -41,11 +41,16 @@ export function attemptRequest(attempt: {
   /** Keys that sign `webhook-signature`, too. */
   readonly otherKeys?: readonly KeyObject[];
   readonly auth: AuthHeader | null;
+  /** The destination's own headers. */
+  readonly own?: Readonly<Record<string, string>>;
   readonly userAgent: string;
   readonly at: number;
   readonly test: boolean;
-}): AttemptRequest {
-  const { auth, eventId, signer, otherKeys, body, at } = attempt;
+}
+
+/** The headers of one attempt. */
+export function attemptRequest(attempt: AttemptHeaders): AttemptRequest {
+  const { auth, own = {}, eventId, signer, otherKeys, body, at } = attempt;
   const headers = {
     "Content-Type": "application/json",
     "User-Agent": attempt.userAgent,
@@ -53,10 +58,12 @@ export function attemptRequest(attempt: {
     ...(attempt.test && { "X-Relay-Test": "true" }),
     ...sign(signer, eventId, at, body, otherKeys),
   };
-  if (!auth) return { headers, loggedHeaders: headers };
+  const names = Object.keys(own);
+  if (!auth && names.length === 0) return { headers, loggedHeaders: headers };
+  const masked = Object.fromEntries(names.map((name) => [name, "***"]));
   return {
-    headers: { ...headers, [auth.name]: auth.value },
-    loggedHeaders: { ...headers, [auth.name]: auth.masked },
+    headers: { ...headers, ...own, ...(auth && { [auth.name]: auth.value }) },
+    loggedHeaders: { ...headers, ...masked, ...(auth && { [auth.name]: auth.masked }) },
   };
 }
 

@@ -15,7 +15,8 @@ import { secretToken, sha256 } from "../../kernel/tools/hashing.ts";
 import { circuits, changeCircuit } from "../circuits/facts.ts";
 import { ownTenant, type Tenant } from "../tenants/facts.ts";
 import { decide, type DestinationCommand } from "./decide.ts";
-import { destinations, isSettableHeader, type AuthType } from "./facts.ts";
+import { destinations, type AuthType, type Destination } from "./facts.ts";
+import { checkApart, checkHeaderName, checkHeaderValue, readHeaders, withKept } from "./headers.ts";
 import { noLoad } from "./health.ts";
 import { problemOfRetryPolicy, type DestinationRetryPolicy } from "./policy.ts";
 import type { DestinationView, DestinationQueries } from "./queries.ts";
@@ -39,8 +40,8 @@ interface Field {
 }
 
 const shapes: Readonly<Record<AuthType, readonly Field[]>> = {
-  ApiKey: [{ name: "headerName", check: headerName }, { name: "value", check: headerValue }],
-  BearerToken: [{ name: "token", check: headerValue }],
+  ApiKey: [{ name: "headerName", check: checkHeaderName }, { name: "value", check: checkHeaderValue }],
+  BearerToken: [{ name: "token", check: checkHeaderValue }],
   JwtBearer: [
     { name: "tokenEndpoint", check: checkOutboundUrl },
     { name: "clientId", check: text },
@@ -71,6 +72,8 @@ export class DestinationCommands {
     checkOutboundUrl("url", input.url, outbound);
     const settings = readSettings(input);
     const auth = readAuth(input, outbound);
+    const headers = withKept({}, readHeaders(input.headers ?? null));
+    checkApart("headers", headers, auth);
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, caller);
     requireRole(caller, "Developer", "register destinations");
@@ -81,6 +84,7 @@ export class DestinationCommands {
       destination: {
         destinationId, tenantId, ...settings,
         whenSuspended: input.whenSuspended === "hold" ? "hold" : null,
+        headers: this.#sealHeaders(headers, tenant, destinationId),
         auth: auth ? this.#seal(auth, tenant, destinationId) : null,
         ingestTokenHash: sha256(ingestToken),
       },
@@ -98,6 +102,8 @@ export class DestinationCommands {
     const settings = readSettings(input);
     if (input.removeAuth && input.authType !== undefined) refuse("invalid", "removeAuth: excludes an authType");
     const auth = readAuth(input, outbound);
+    const headers = input.headers === undefined ? undefined : readHeaders(input.headers);
+    if (headers) checkApart("headers", headers, auth);
     await this.#own(caller, id, "change destinations");
     const tenant = await ownTenant(aggregates, caller);
     // Asked before the change: an answer of 503 leaves nothing half-done.
@@ -105,11 +111,18 @@ export class DestinationCommands {
     const command: DestinationCommand = {
       type: "ChangeDestination",
       ...settings,
+      headers: headers && this.#sealHeaders(headers, tenant, id),
       active: input.status && input.status === "active",
       auth: auth ? this.#seal(auth, tenant, id) : input.removeAuth ? null : undefined,
       at: timestampNow(clock),
     };
-    await aggregates.change(destinations, id, origin, (state) => decide(state, command));
+    await aggregates.change(destinations, id, origin, (state) => {
+      if (auth && state) checkApart("credentials", headers ?? state.headers, auth);
+      if (headers && state && !auth && !input.removeAuth) {
+        checkApart("headers", headers, this.#openedAuth(state, tenant));
+      }
+      return decide(state, command);
+    });
     if (input.status === "active") await this.#closeCircuit(caller, id, origin);
     return queries.withLoad(caller, id, load);
   }
@@ -149,6 +162,23 @@ export class DestinationCommands {
   #seal({ type, credentials }: AuthInput, tenant: Tenant, destinationId: string) {
     const place = places.credentials(tenant.id, destinationId);
     return { type, credentials: this.#parts.vault.seal(JSON.stringify(credentials), tenant, place) };
+  }
+
+  #sealHeaders<Value extends string | null>(
+    headers: Readonly<Record<string, Value>>, tenant: Tenant, destinationId: string,
+  ): Readonly<Record<string, Value extends null ? string | null : string>> {
+    const sealed = Object.entries(headers).map(([name, value]) => [
+      name,
+      value === null ? null : this.#parts.vault.seal(value, tenant, places.header(tenant.id, destinationId, name)),
+    ] as const);
+    return Object.fromEntries(sealed) as Readonly<Record<string, Value extends null ? string | null : string>>;
+  }
+
+  /** The authentication with its credentials, which only those of an ApiKey need to be opened for. */
+  #openedAuth(destination: Destination, tenant: Tenant): AuthInput | null {
+    const { auth } = destination;
+    if (auth?.type !== "ApiKey") return auth && { type: auth.type, credentials: {} };
+    return { type: auth.type, credentials: this.#parts.vault.credentials(destination, tenant) ?? {} };
   }
 
   #newToken(): string {
@@ -195,17 +225,6 @@ function readRetries(policy: DestinationRetryPolicy): DestinationRetryPolicy {
   const problem = problemOfRetryPolicy(policy);
   if (problem !== null) refuse("invalid", problem);
   return fieldsOf(createDestination.properties.retryPolicy, policy);
-}
-
-function headerName(field: string, name: string): void {
-  if (!/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/.test(name)) refuse("invalid", `${field}: must be the name of an HTTP header`);
-  if (!isSettableHeader(name)) refuse("invalid", `${field}: this header is not for credentials to set`);
-}
-
-function headerValue(field: string, value: string): void {
-  if (!/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
-    refuse("invalid", `${field}: must be printable ASCII, neither empty nor with spaces around it`);
-  }
 }
 
 /** RFC 7617 lets both user and password be empty: many APIs want a token for one of them, and nothing for the other. */

@@ -5,6 +5,7 @@ import { dayMs, millis, type Timestamp } from "../../kernel/domain/time.ts";
 import {
   destinationFacts, type DestinationAuth, type DestinationEvent, type DestinationSettings, type DestinationState,
 } from "./facts.ts";
+import { withKept } from "./headers.ts";
 import { decideSigning, type SigningCommand } from "./signing/decide.ts";
 
 /** Commands to a destination. In a change, fields left out (undefined) stay as they are. */
@@ -14,8 +15,10 @@ export type DestinationCommand =
       readonly destination: Given<Omit<DataOf<DestinationEvent, "DestinationRegistered">, "at">>;
       readonly at: Timestamp;
     }
-  | NewValues<DestinationSettings> & {
+  | NewValues<Omit<DestinationSettings, "headers">> & {
       readonly type: "ChangeDestination";
+      /** Sealed; null for values that stay. */
+      readonly headers?: Readonly<Record<string, string | null>> | undefined;
       readonly active?: boolean | undefined;
       /** null removes the configured authentication. */
       readonly auth?: DestinationAuth | null | undefined;
@@ -38,7 +41,8 @@ export function decide(state: DestinationState, command: DestinationCommand): De
   const ids = { destinationId: state.id, tenantId: state.tenantId, at: command.at };
   switch (command.type) {
     case "ChangeDestination": {
-      const { active, auth, ...settings } = command;
+      const { active, auth, headers, ...others } = command;
+      const settings = { ...others, headers: headers && withKept(state.headers, headers) };
       const events: DestinationEvent[] = changesOf(destinationFacts, state, settings, ids);
       if (auth === null && state.auth) events.push({ type: "DestinationAuthRemoved", data: ids });
       if (auth) events.push({ type: "DestinationAuthConfigured", data: { ...ids, auth } });

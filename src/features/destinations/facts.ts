@@ -2,7 +2,7 @@ import createDestination from "../../../schemas/requests/create-destination.json
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
 import {
-  anyText, httpsUrl, integer, nullable, object, oneOf, optional, sealed, text, texts, uuid, type ValueOf,
+  anyText, httpsUrl, integer, nullable, object, oneOf, optional, sealed, text, texts, uuid, values, type ValueOf,
 } from "../../kernel/domain/schema.ts";
 import { withChanges } from "../../kernel/domain/settings.ts";
 import { streams } from "../../kernel/domain/streams.ts";
@@ -41,6 +41,7 @@ const ownerId = text("The customer of the tenant that it belongs to.");
 const metadata = texts("The tenant's own data about it.");
 const descriptive = ["name", "description", "ownerId", "metadata"] as const;
 
+const headers = values(sealed("Sealed under the tenant's data key."), "Headers of every attempt, by their names.");
 const disableAfterDays = integer(1, "How long its attempts may only fail until it becomes Inactive.");
 const expireAfterDays = integer(1, "How long its events wait at most, from their acceptance or last replay on.");
 
@@ -58,7 +59,7 @@ export const destinationFacts = {
       retryPolicy: optional(retryPolicy),
       circuit: optional(circuitPolicy),
       name: optional(name), description: optional(description), ownerId: optional(ownerId),
-      metadata: optional(metadata),
+      metadata: optional(metadata), headers: optional(headers),
       expireAfterDays: optional(expireAfterDays), disableAfterDays: optional(disableAfterDays),
     },
     meaning: "The destination was registered.",
@@ -66,7 +67,7 @@ export const destinationFacts = {
       "created the destination: {url}, concurrent requests up to {serverRateLimit}, {authType} authentication",
       "created the destination: {url}, concurrent requests up to {serverRateLimit}, no authentication",
     ],
-    shown: [...told, "url", "serverRateLimit", "auth", "whenSuspended", ...descriptive, ...policy],
+    shown: [...told, "url", "serverRateLimit", "auth", "whenSuspended", ...descriptive, "headers", ...policy],
     audit: "destination",
     creates: true,
     sets: { status: "Active" },
@@ -168,6 +169,15 @@ export const destinationFacts = {
     setting: "the destination's authentication was removed",
     sets: { authType: null },
   }),
+  DestinationHeadersConfigured: fact({
+    data: { ...ids, headers },
+    meaning: "The headers of every attempt changed, or some of their values.",
+    words: "changed the headers",
+    shown: [...told, "headers"],
+    changes: ["headers"],
+    audit: "destination",
+    setting: "the destination's headers",
+  }),
   IngestTokenRegenerated: fact({
     data: { ...ids, ingestTokenHash: text("SHA-256 of the ingest token."), previousTokenHash: text() },
     meaning: "The ingest token was replaced.",
@@ -198,6 +208,8 @@ export interface DestinationSettings {
   readonly description: string | null;
   readonly ownerId: string | null;
   readonly metadata: Readonly<Record<string, string>>;
+  /** By their names, the values sealed. */
+  readonly headers: Readonly<Record<string, string>>;
   /** How long an attempt may take at most, milliseconds; null: as long as the relay's setting says. */
   readonly timeoutMs: number | null;
   /** Null: the relay's schedule and the tenant's `maxTrys`. */
@@ -213,8 +225,8 @@ export interface DestinationSettings {
 /** The settings that a registration may lack, as they are without them. */
 export const unset = {
   whenSuspended: "reject",
-  name: null, description: null, ownerId: null, metadata: {}, timeoutMs: null, retryPolicy: null, circuit: null,
-  expireAfterDays: null, disableAfterDays: null,
+  name: null, description: null, ownerId: null, metadata: {}, headers: {},
+  timeoutMs: null, retryPolicy: null, circuit: null, expireAfterDays: null, disableAfterDays: null,
 } satisfies Partial<DestinationSettings>;
 
 /** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */
@@ -249,6 +261,7 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
     case "DestinationHoldingChanged":
     case "DestinationPolicyChanged":
     case "DestinationDescribed":
+    case "DestinationHeadersConfigured":
     case "DestinationAuthConfigured":
       return { ...withChanges(destinationFacts, state, event), updatedAt };
     case "DestinationActivated":

@@ -16,6 +16,7 @@ import { documentOf } from "../../kernel/read-models/scans.ts";
 import { type Circuit, circuits } from "../circuits/facts.ts";
 import { ownHistory, type HistoryRequest, type ToldFact } from "../history.ts";
 import { availability, availabilityOf, type Availability, destinations, type Destination } from "./facts.ts";
+import { maskedHeaders } from "./headers.ts";
 import { healthOf, loadOf, noLoad, unknownLoad, type Health, type Load } from "./health.ts";
 
 /** Queries about destinations. */
@@ -83,7 +84,8 @@ export class DestinationQueries {
 }
 
 function viewOf(destination: Destination, circuit: Circuit | undefined, load: Load): DestinationView {
-  const shown = { ...destination, authType: destination.auth?.type ?? null, circuitPolicy: destination.circuit };
+  const { auth, circuit: circuitPolicy, headers } = destination;
+  const shown = { ...destination, authType: auth?.type ?? null, circuitPolicy, headers: maskedHeaders(headers) };
   return destinationView(shown, availabilityOf(destination, circuit), healthOf(circuit, load));
 }
 

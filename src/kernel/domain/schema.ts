@@ -90,6 +90,11 @@ export function texts(description?: string): Schema<Readonly<Record<string, stri
   return described({ type: "object", additionalProperties: { type: "string" } }, description);
 }
 
+/** Values of one kind by names of any kind. */
+export function values<Value>(schema: Schema<Value>, description?: string): Schema<Readonly<Record<string, Value>>> {
+  return described({ type: "object", additionalProperties: schema }, description);
+}
+
 /** A list of items of one kind, at least `minItems` where that is given. */
 export function list<Item>(
   items: Schema<Item>, description?: string, minItems?: number,

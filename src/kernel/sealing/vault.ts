@@ -7,6 +7,8 @@ export const places = {
   signingSecret: (tenantId: string, destinationId: string) => `${tenantId}/destination/${destinationId}/signingSecret`,
   signingKey: (tenantId: string, destinationId: string) => `${tenantId}/destination/${destinationId}/signingKey`,
   credentials: (tenantId: string, destinationId: string) => `${tenantId}/destination/${destinationId}/credentials`,
+  header: (tenantId: string, destinationId: string, name: string) =>
+    `${tenantId}/destination/${destinationId}/header/${name.toLowerCase()}`,
   personKey: (tenantId: string, userId: string) => `${tenantId}/person/${userId}`,
   email: (tenantId: string, userId: string) => `${tenantId}/user/${userId}/email`,
   platform: (name: string) => `platform/${name}`,
@@ -59,6 +61,14 @@ export class Vault {
     if (!auth) return null;
     const text = this.#open(auth, auth.credentials, tenant, places.credentials(tenant.id, id));
     return JSON.parse(text) as Record<string, string>;
+  }
+
+  /** The headers of a destination with their values. They are not kept open. */
+  headers(
+    { id, headers }: { readonly id: string; readonly headers: Readonly<Record<string, string>> }, tenant: SealedTenant,
+  ): Readonly<Record<string, string>> {
+    return Object.fromEntries(Object.entries(headers).map(([name, sealed]) =>
+      [name, this.#sealing.open(sealed, this.dataKey(tenant), places.header(tenant.id, id, name))]));
   }
 
   /** Seals a text of the tenant's for its place. Throws Unsealable where the data key does not open. */

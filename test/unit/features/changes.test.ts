@@ -75,6 +75,16 @@ describe("the changes of facts", () => {
     ]);
   });
 
+  it("mask the values of headers, which count as changed whenever they are set", async () => {
+    const configured = fact("DestinationHeadersConfigured", { headers: { "X-One": "s1.AAAA" } });
+    await append(registered, configured, configured, fact("DestinationHeadersConfigured", { headers: {} }));
+    const [before, set] = [{}, { "X-One": "***" }];
+    expect((await changes()).slice(1)).to.deep.equal([
+      [{ field: "headers", from: null, to: set }], [{ field: "headers", from: set, to: set }],
+      [{ field: "headers", from: set, to: before }],
+    ]);
+  });
+
   it("list of several given settings only those that changed", async () => {
     const policy = { tenantId: randomUUID(), circuitBreakerTimer: 300 };
     await append(

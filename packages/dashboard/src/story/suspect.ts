@@ -12,6 +12,7 @@ const changes: Readonly<Record<string, string>> = {
   DestinationActivated: "switched the destination on",
   DestinationDeactivated: "switched the destination off",
   DestinationAuthConfigured: "changed the authentication",
+  DestinationHeadersConfigured: "changed the headers",
   DestinationAuthRemoved: "removed the authentication",
   DestinationSecretReplaced: "changed the signing secret",
   DestinationSecretsExpired: "ended older signing secrets",

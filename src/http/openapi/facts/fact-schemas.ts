@@ -1,7 +1,10 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
+import destination from "../../../../schemas/responses/destination.json" with { type: "json" };
 import eventStatus from "../../../../schemas/responses/event-status.json" with { type: "json" };
 import { auditTypes, facts, histories, schemaOf } from "../../../features/facts.ts";
 import type { FactDeclaration } from "../../../kernel/domain/fact.ts";
+
+const { headers: maskedHeaders } = destination.properties;
 
 type Properties = Readonly<Record<string, SchemaObject>>;
 type ObjectSchema = { readonly properties: Properties; readonly required: readonly string[] };
@@ -109,6 +112,7 @@ function shownData(type: string): SchemaObject {
 }
 
 function fieldOf(name: string, schema: SchemaObject): [string, SchemaObject] {
+  if (name === "headers") return [name, { ...maskedHeaders, description: schema["description"] as string }];
   if (name !== "auth") return [name, fieldSchema(name, schema)];
   const { type, enum: kinds } = (schema["properties"] as Properties)["type"] as { type: string; enum: string[] };
   const isOptional = [schema["type"]].flat().includes("null");

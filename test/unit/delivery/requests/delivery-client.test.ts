@@ -41,6 +41,7 @@ function setUp(
   };
   const settings = { outbound, clock, userAgent: "webhook-relay/1" };
   const vault = {
+    headers: ({ headers }: Destination) => headers,
     webhookSecret: () => signingSecret,
     credentials: ({ auth }: Destination) => auth?.type === "BearerToken"
       ? { token: auth.credentials } : { tokenEndpoint, clientId: "me", clientSecret: "hush" },
@@ -49,10 +50,14 @@ function setUp(
   const client = new DeliveryClient({ ...settings, tokens: cache, vault, deliveryTimeoutMs: 15_000 });
   const delivery = {
     webhook: { id: "event-1", payload: "{}", attempts: 1 }, tenant: { previousSecrets: [] },
-    destination: { url: hook, auth: { type: "JwtBearer" } },
+    destination: { url: hook, auth: { type: "JwtBearer" }, headers: {} },
   } as unknown as Delivery;
-  const send = (auth = delivery.destination.auth, timeoutMs: number | null = null): Promise<SendOutcome> =>
-    client.send({ ...delivery, destination: { ...delivery.destination, auth, timeoutMs } }) as Promise<SendOutcome>;
+  const send = (
+    auth = delivery.destination.auth, timeoutMs: number | null = null, headers: Destination["headers"] = {},
+  ): Promise<SendOutcome> => {
+    const destination = { ...delivery.destination, auth, timeoutMs, headers };
+    return client.send({ ...delivery, destination }) as Promise<SendOutcome>;
+  };
   return { send, to: (url: string) => requests.filter((request) => request.url === url) };
 }
 
@@ -74,6 +79,14 @@ describe("delivery client", () => {
     expect(to(hook).map(({ headers }) => headers["Authorization"])).to.deep.equal(
       ["Bearer one-token", "Bearer one-token", "Bearer two-token"],
     );
+  });
+
+  it("sends the destination's own headers, masked in the log and where the receiver sends them back", async () => {
+    const { send, to } = setUp([answer(200, { echo: "their-value" })]);
+    const outcome = await send({ type: "BearerToken", credentials: "a-token" }, null, { "X-Theirs": "their-value" });
+    expect(to(hook)[0]?.headers).to.include({ "X-Theirs": "their-value", Authorization: "Bearer a-token" });
+    expect(outcome.requestHeaders).to.include({ "X-Theirs": "***", Authorization: "Bearer ***" });
+    expect(outcome).to.have.nested.property("answer.body", '{"echo":"***"}');
   });
 
   it("leaves the delivery the rest of the deadline after the token", async () => {

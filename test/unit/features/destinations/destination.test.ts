@@ -103,6 +103,17 @@ describe("destination", () => {
     given(past).when(change({ metadata: { team: "billing" }, name: "Billing" })).changesNothing();
   });
 
+  it("replaces all its headers, and keeps a stored value by its name in any case", () => {
+    const configured = (headers: Readonly<Record<string, string>>): DestinationEvent =>
+      ({ type: "DestinationHeadersConfigured", data: { ...ids, headers } });
+    const past = [registered, configured({ "X-One": "s1.a", "X-Two": "s1.b" })];
+    given(past).when(change({ headers: { "x-one": null, "X-Three": "s1.c" } }))
+      .gives(configured({ "x-one": "s1.a", "X-Three": "s1.c" }));
+    given(past).when(change({ headers: { "X-One": null, "X-Two": null } })).changesNothing();
+    given(past).when(change({ headers: {} })).gives(configured({}));
+    given(past).when(change({ headers: { "X-Three": null } })).refused("invalid", "headers.X-Three");
+  });
+
   it("loses its authentication, and becomes active again", () => {
     const past: DestinationEvent[] = [
       registered,
