@@ -97,6 +97,7 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
       disableAfterDays: number % 2 ? null : 1 + number,
       expireAfterDays: number % 5 ? null : 1 + number,
       circuit: number % 3 ? null : { failures: 1 + number, timer: 60 },
+      headers: number % 3 ? undefined : { "X-Tenant": "sealed" },
       active: number % 3 > 0,
       auth: number % 2 ? null : { type: "BasicAuth", credentials: "sealed" },
     })),

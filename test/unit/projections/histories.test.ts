@@ -12,6 +12,7 @@ import { collections, fingerprint, project } from "../../../projections/index.ts
 import { usersCounter, usersSelected } from "../../../projections/users/users.ts";
 import { SystemClock } from "../../../src/engines/system/system-clock.ts";
 import type { CircuitEvent } from "../../../src/features/circuits/facts.ts";
+import { maskedHeaders } from "../../../src/features/destinations/headers.ts";
 import { isWaiting } from "../../../src/features/events/decide.ts";
 import {
   eventStatuses, isFinished, type EventStatus, type Webhook, type WebhookEvent,
@@ -111,8 +112,12 @@ function expected(history: History): Record<string, Document[]> {
         updatedAt,
       })),
     ),
-    destinations: destinations.map(({ auth, deleted: _, activeSince: __, ingestTokenHash: ___, circuit, ...rest }) => ({
-      ...rest, authType: auth?.type ?? null, circuitPolicy: circuit, ...circuitOf(history, rest.id),
+    destinations: destinations.map(({
+      auth, deleted: _, activeSince: __, ingestTokenHash: ___, signingSecret: _secret, signingKey: _signingKey,
+      circuit, headers, ...rest
+    }) => ({
+      ...rest, headers: maskedHeaders(headers), authType: auth?.type ?? null, circuitPolicy: circuit,
+      ...circuitOf(history, rest.id),
       failingSince: failingSinceOf(history, rest.id),
       lastSuccessAt: lastOf(history, rest.id, "DeliverySucceeded"),
       lastFailureAt: lastOf(history, rest.id, "DeliveryFailed"),
