@@ -2354,6 +2354,7 @@ export interface components {
                  * @description When it was decided.
                  */
                 at: string;
+                /** @description The fingerprint of the signing secret. */
                 signingSecretFingerprint: string;
                 /** @description Older secrets that still sign, the newest first; missing where none does. */
                 previous?: {
@@ -2483,6 +2484,7 @@ export interface components {
                  * @description When it was decided.
                  */
                 at: string;
+                /** @description The public part of the Ed25519 key. */
                 publicKey: string;
             };
         } & {
@@ -3126,7 +3128,7 @@ export interface components {
                  */
                 pausedUntil?: string;
                 /** @description Why nothing goes out to the destination through the outbound proxy; absent while the proxy works. */
-                proxyProblem?: string;
+                proxyProblem: string;
                 /**
                  * Format: uuid
                  * @description The event whose attempt it came of, or whose attempt is the probe; null where none did, and in facts of version 1.
@@ -3199,8 +3201,6 @@ export interface components {
                  * @description Until when the receiver asked, by a 429, for no new attempt; absent once that time is over.
                  */
                 pausedUntil?: string;
-                /** @description Why nothing goes out to the destination through the outbound proxy; absent while the proxy works. */
-                proxyProblem?: string;
                 /**
                  * Format: uuid
                  * @description The event whose attempt it came of, or whose attempt is the probe; null where none did, and in facts of version 1.

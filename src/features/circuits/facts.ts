@@ -38,8 +38,8 @@ const pausedUntil = optional(
   time("Until when the receiver asked, by a 429, for no new attempt; absent once that time is over."),
 );
 
-const proxyProblem = optional(
-  anyText("Why nothing goes out to the destination through the outbound proxy; absent while the proxy works."),
+const proxyProblem = anyText(
+  "Why nothing goes out to the destination through the outbound proxy; absent while the proxy works.",
 );
 
 const cause = {
@@ -51,7 +51,7 @@ const cause = {
   at,
 };
 
-const whole = { ...state, lastProbe, pausedUntil, proxyProblem };
+const whole = { ...state, lastProbe, pausedUntil, proxyProblem: optional(proxyProblem) };
 
 /** The whole circuit; every fact of a `circuit-<destinationId>` stream carries it. */
 export type Circuit = Readonly<ObjectOf<typeof whole>>;
@@ -113,14 +113,14 @@ export const circuitFacts = {
     audit: false,
   }),
   OutboundProxyFailed: fact({
-    data: { ...whole, ...cause },
+    data: { ...whole, proxyProblem, ...cause },
     meaning: "The outbound proxy failed: until it works, events wait without an attempt. The circuit stays as it was.",
     words: "sends nothing until the outbound proxy works: {proxyProblem}",
     shown: "all",
     audit: false,
   }),
   OutboundProxyRecovered: fact({
-    data: { ...whole, ...cause },
+    data: { ...state, lastProbe, pausedUntil, ...cause },
     meaning: "The outbound proxy works again.",
     words: "sends through the outbound proxy again",
     shown: "all",

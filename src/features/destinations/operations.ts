@@ -134,10 +134,12 @@ export function destinationOperations({ commands, queries }: Services): Operatio
         "Why deliveries were held and resumed: the consecutive failures were counted, or a 429 asked for a " +
         "pause (CircuitCounted), the circuit opened (CircuitOpened) or waits half-open for its next event " +
         "(CircuitHalfOpened), one event's attempt probes the receiver (CircuitProbeClaimed) or ended without " +
-        "counting (CircuitProbeReleased), the circuit closed (CircuitClosed). Each fact has the circuit as it was " +
+        "counting (CircuitProbeReleased), the circuit closed (CircuitClosed), or the outbound proxy failed " +
+        "(OutboundProxyFailed) or works again (OutboundProxyRecovered). Each fact has the circuit as it was " +
         "from then on: `position` (Closed, Open or HalfOpen), `failures`, `openUntil`, and the `probe` in flight " +
         "with its `eventId` and `leaseUntil`; in an outage, the event of the last finished probe (`lastProbe`); " +
-        "after a 429, when the pause ends (`pausedUntil`); and the event whose attempt caused the fact (`eventId`), " +
+        "after a 429, when the pause ends (`pausedUntil`); while the outbound proxy fails, why (`proxyProblem`); " +
+        "and the event whose attempt caused the fact (`eventId`), " +
         "null if a person or the timer caused it, and in facts of older versions. " +
         "Empty if no attempt ever failed. Stays readable when the destination is deleted.",
       parameters: { id },

@@ -162,10 +162,10 @@ const cancelled = (from: EventStatus): WebhookEvent => ({
   type: "EventCancelled",
   data: { ...moved(from, "Cancelled", 9), reason: "requested" },
 });
-const circuit = (type: CircuitEvent["type"], change: Partial<Circuit>): CircuitEvent => ({
+const circuit = (type: CircuitEvent["type"], change: Partial<Circuit>) => ({
   type,
   data: { ...newCircuit(destinationId, tenantId), ...change, eventId, at: at(4) },
-});
+}) as CircuitEvent;
 const opened = circuit("CircuitOpened", { position: "Open", failures: 3, openUntil: at(9) });
 const deleted: DestinationEvent = {
   type: "DestinationDeleted",
