@@ -42,6 +42,8 @@ export const destinations: Collection<DestinationDocument> = {
     url: "text",
     serverRateLimit: "number",
     whenSuspended: "text",
+    // Not "number", which are integers.
+    ratePerSecond: "json",
     name: "text",
     description: "text",
     ownerId: "text",

@@ -16,6 +16,9 @@ const settings: Readonly<Record<string, {
     good: [1_000, 60_000],
     bad: [999, 60_001, 1_000.5, "5000", {}].map((value) => [value, "timeoutMs"]),
   },
+  ratePerSecond: {
+    good: [0.1, 2.5, 10_000], bad: [0, 0.09, 10_000.1, -1, "5", true, [5]].map((value) => [value, "ratePerSecond"]),
+  },
   retryPolicy: {
     good: [
       { schedule: ["1ms", "365d", "250ms", "5s", "5m", "2h"], maxTrys: 1 },
@@ -72,7 +75,8 @@ describeOnEngines("the settings of a destination that say how it is tried", (fre
     const { items } = (await one.viewer.client.get(from)).json as {
       items: readonly { type: string; data: object; changes?: readonly object[] }[];
     };
-    return items.filter(({ type }) => type === "DestinationPolicyChanged").map(({ changes }) => changes);
+    const types = ["DestinationPolicyChanged", "DestinationPaceChanged"];
+    return items.filter(({ type }) => types.includes(type)).map(({ changes }) => changes);
   };
 
   it("are null unless they are given, in every answer", async () => {

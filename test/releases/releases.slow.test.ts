@@ -14,7 +14,7 @@ const folders = readdirSync(root, { withFileTypes: true }).filter((entry) => ent
 const addedToEvents = ["senderId", "messageId", "eventType", "ownerId", "tags", "test", "sourceEventId"];
 /** Destinations, too. */
 const addedToDestinations = [
-  "health", "whenSuspended", "name", "description", "ownerId", "metadata", "headers",
+  "health", "whenSuspended", "ratePerSecond", "name", "description", "ownerId", "metadata", "headers",
   "timeoutMs", "retryPolicy", "circuit", "expireAfterDays", "disableAfterDays",
 ];
 /** pino's number of the level `warn`. */

@@ -7,6 +7,7 @@ import type { QueueSession, WorkConsumer, WorkItem, WorkQueue } from "../../kern
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import { Dispatcher, type DispatcherParts } from "./dispatcher.ts";
 import type { SessionStart } from "./ownership.ts";
+import { PaceTimer } from "./pace.ts";
 import { PayloadBudget } from "./payload-budget.ts";
 
 /** Reads and claims at once: more would not finish sooner, and would delay the answers to others. */
@@ -17,7 +18,7 @@ const atHandCharacters = 64 * 2 ** 20;
 /** Characters of payloads being sent. They take four times as much memory: text, bytes, encrypted. */
 const usualSendingCharacters = 128 * 2 ** 20;
 
-type OfWorker = "logThrottle" | "payloadBudget" | "sendingBudget" | "startOf" | "woken" | "atHand";
+type OfWorker = "logThrottle" | "payloadBudget" | "sendingBudget" | "paceTimer" | "startOf" | "woken" | "atHand";
 
 /** Hands work items to dispatchers, one for each destination: made when first needed, dropped when idle. */
 export class DeliveryWorker implements WorkConsumer, FirstClaimer {
@@ -39,7 +40,7 @@ export class DeliveryWorker implements WorkConsumer, FirstClaimer {
     this.#firstAttempts = firstAttempts;
     const startOf = (session: QueueSession) => this.#startOf(session);
     this.#parts = {
-      ...parts, logThrottle: new LogThrottle(parts.clock), startOf,
+      ...parts, logThrottle: new LogThrottle(parts.clock), startOf, paceTimer: new PaceTimer(parts.clock),
       woken: pLimit(askedAtOnce), atHand: pLimit(askedAtOnce),
       payloadBudget: new PayloadBudget(atHandCharacters), sendingBudget: new PayloadBudget(sendingCharacters),
     };

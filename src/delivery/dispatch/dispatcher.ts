@@ -15,6 +15,7 @@ import type { Attempts, Withdrawn } from "./attempts.ts";
 import { Breaker } from "./breaker.ts";
 import type { Claims } from "./claims.ts";
 import { Ownership, type OwnershipParts } from "./ownership.ts";
+import { Pace, type PaceTimer } from "./pace.ts";
 import { ReceiverPause, RetryPause, type RetryPauseParts } from "./pauses.ts";
 import type { PayloadBudget } from "./payload-budget.ts";
 import { Probes, type ProbeParts } from "./probes.ts";
@@ -29,6 +30,7 @@ export interface DispatcherParts extends RetryPauseParts, ProbeParts, OwnershipP
   readonly claims: Claims;
   readonly attempts: Attempts;
   readonly sendingBudget: PayloadBudget;
+  readonly paceTimer: PaceTimer;
   /** Limits reads and claims of dispatchers that were woken: many may be woken at once. */
   readonly woken: LimitFunction;
   /** Limits those of dispatchers with work at hand, so that they do not wait for woken ones. */
@@ -59,6 +61,7 @@ export class Dispatcher {
   /** For refills: while the due index is behind, work at hand goes on. */
   readonly #refillPause: RetryPause;
   readonly #pause: ReceiverPause;
+  readonly #pace: Pace;
   readonly #breaker = new Breaker();
   readonly #holds: Holds;
   readonly #wayOut: WayOut;
@@ -91,6 +94,7 @@ export class Dispatcher {
     this.#refillPause = new RetryPause(destinationId, parts, () => this.pump());
     this.#pause = new ReceiverPause(parts.clock, () => this.pump());
     this.#wayOut = new WayOut(parts, this.#retryPause, () => this.pump());
+    this.#pace = new Pace(parts, () => this.pump());
     this.#lastActive = parts.clock.monotonic();
   }
 
@@ -169,11 +173,12 @@ export class Dispatcher {
     if (!this.#ownership.known || !destination || !cached) return undefined;
     const { state } = destination;
     if (!state) return { destination: undefined, heldBy: "destination-inactive" };
-    const { tenantId, serverRateLimit } = state;
+    const { tenantId, serverRateLimit, ratePerSecond } = state;
     if (!aggregates.peek(tenants, tenantId)) return undefined;
     const circuit = cached.state ?? newCircuit(this.#destinationId, tenantId);
     this.#pause.follow(circuit.pausedUntil);
     this.#breaker.follow(circuit, () => timestampNow(clock));
+    this.#pace.follow(ratePerSecond);
     if (this.#places.concurrency !== serverRateLimit) this.#places.concurrency = serverRateLimit;
     return { destination: state, circuit, heldBy: this.#heldBy(state, circuit) };
   }
@@ -232,8 +237,13 @@ export class Dispatcher {
   #send({ destination, circuit }: KnownStanding): void {
     if (circuit.proxyProblem !== undefined) this.#wayOut.tellOfRecovery(circuit);
     const held = this.#holds.end();
-    this.#flow(destination, () => this.#room(), (work) => this.#startAttempt(work, held));
-    if (this.#freePlaces <= 0 && !this.#window.clear) this.#holds.begin("concurrency-limit");
+    this.#flow(destination, () => this.#pacedRoom(), (work) => this.#startAttempt(work, held));
+    if (this.#window.clear) return;
+    if (this.#freePlaces <= 0) this.#holds.begin("concurrency-limit");
+    else if (!this.#pace.admits) {
+      this.#holds.begin("rate-limit");
+      this.#pace.wait();
+    }
   }
 
   #probeWhenDue(standing: KnownStanding): void {
@@ -244,6 +254,7 @@ export class Dispatcher {
     if (pausedUntil !== null && pausedUntil === this.#heldInPause) return;
     // Attempts that were under way when the circuit opened may outlast its timer.
     if (!this.#breaker.admits || this.#room() <= 0 || !this.#wayOut.look(standing)) return;
+    if (!this.#pace.admits) return this.#pace.wait();
     const leaseMs = this.#parts.claims.leaseMs(destination);
     const probing = this.#retryPause.run(() => this.#breaker.fire(() => this.#probe(circuit, leaseMs)));
     this.#underWay.add(probing);
@@ -256,11 +267,13 @@ export class Dispatcher {
   /** Test events are sent in any state of destination and circuit, within the limit and the receiver's pause. */
   #sendTests(standing: KnownStanding): void {
     if (this.#pause.until !== null || (this.#tests.called && !this.#wayOut.look(standing))) return;
-    while (this.#room() > 0) {
+    while (this.#pacedRoom() > 0) {
       const eventId = this.#tests.take();
       if (eventId === undefined) break;
+      this.#pace.take();
       this.#startTest(eventId);
     }
+    if (this.#tests.called && !this.#pace.admits) this.#pace.wait();
     if (!this.#tests.wanted || this.#refillPause.paused) return;
     const look = this.#tests.look();
     void this.#refillPause.run(() => this.#parts.woken(look)).then(() => {
@@ -294,6 +307,10 @@ export class Dispatcher {
     return this.#parts.sendingBudget.allows(this.#sending) ? this.#freePlaces : 0;
   }
 
+  #pacedRoom(): number {
+    return this.#pace.admits ? this.#room() : 0;
+  }
+
   get #freePlaces(): number {
     return this.#places.concurrency - this.#occupied;
   }
@@ -307,10 +324,11 @@ export class Dispatcher {
   #roomForFirst(): number {
     if (this.#retryPause.paused || !this.#ownership.alive || !this.#window.clear) return 0;
     const standing = this.#standing();
-    return standing?.heldBy === null ? this.#room() : 0;
+    return standing?.heldBy === null ? this.#pacedRoom() : 0;
   }
 
   #startAttempt(work: Work, held?: Hold): void {
+    this.#pace.take();
     this.#start(work, () => this.#breaker.fire(() => this.#places(() => this.#attempt(work, false, held))));
   }
 
@@ -400,6 +418,7 @@ export class Dispatcher {
     const { openUntil } = circuit;
     const held = openUntil === null ? undefined : { reason: "circuit-open", until: millis(openUntil) } as const;
     const attempt = () => this.#places(() => this.#attempt(work, true, held));
+    if (mayGo) this.#pace.take();
     const ended = mayGo ? await this.#track(work, attempt) : "not ours";
     if (ended !== "delivered" && ended !== "failed") {
       await this.#probes.release(circuit, probe);

@@ -11,6 +11,7 @@ const checkpointKey = "forwarder/checkpoint";
 const checkpointEveryMs = 1_000;
 const worked: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][] = [
   "EventAccepted", "EventReplayed", "RetryBroughtForward", "DestinationActivated", "DestinationRateLimitChanged",
+  "DestinationPaceChanged",
   "DestinationDeleted", "CircuitClosed", "CircuitHalfOpened", "DeliveryAttemptStarted",
 ];
 const types = [...new Set([...worked, ...notifiedTypes])];
@@ -102,6 +103,7 @@ export function workOf(entry: RecordedEvent): WorkItem[] {
     case "RetryBroughtForward":
     case "DestinationActivated":
     case "DestinationRateLimitChanged":
+    case "DestinationPaceChanged":
     case "DestinationDeleted":
     case "CircuitClosed":
     case "CircuitHalfOpened":

@@ -2,7 +2,8 @@ import createDestination from "../../../schemas/requests/create-destination.json
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
 import {
-  anyText, httpsUrl, integer, nullable, object, oneOf, optional, sealed, text, texts, uuid, values, type ValueOf,
+  anyText, httpsUrl, integer, nullable, number, object, oneOf, optional, sealed, text, texts, uuid, values,
+  type ValueOf,
 } from "../../kernel/domain/schema.ts";
 import { withChanges } from "../../kernel/domain/settings.ts";
 import { streams } from "../../kernel/domain/streams.ts";
@@ -31,6 +32,8 @@ type WhenSuspended = (typeof whenSuspendedValues)[number];
 
 const whenSuspended = oneOf(whenSuspendedValues, "Whether posts are refused or held while the circuit is open.");
 
+const ratePerSecond = number(0.1, "The most attempts that begin in a second.");
+
 /** The most that `timeoutMs` of a destination may be. */
 export const longestTimeoutMs = createDestination.properties.timeoutMs.maximum;
 
@@ -55,6 +58,7 @@ export const destinationFacts = {
       auth: nullable(auth),
       ingestTokenHash: text("SHA-256 of the ingest token."),
       whenSuspended: optional(whenSuspended),
+      ratePerSecond: optional(ratePerSecond),
       timeoutMs: optional(timeoutMs),
       retryPolicy: optional(retryPolicy),
       circuit: optional(circuitPolicy),
@@ -67,7 +71,9 @@ export const destinationFacts = {
       "created the destination: {url}, concurrent requests up to {serverRateLimit}, {authType} authentication",
       "created the destination: {url}, concurrent requests up to {serverRateLimit}, no authentication",
     ],
-    shown: [...told, "url", "serverRateLimit", "auth", "whenSuspended", ...descriptive, "headers", ...policy],
+    shown: [
+      ...told, "url", "serverRateLimit", "auth", "whenSuspended", "ratePerSecond", ...descriptive, "headers", ...policy,
+    ],
     audit: "destination",
     creates: true,
     sets: { status: "Active" },
@@ -111,6 +117,15 @@ export const destinationFacts = {
     shown: [...told, "whenSuspended"],
     changes: ["whenSuspended"],
     audit: "destination",
+  }),
+  DestinationPaceChanged: fact({
+    data: { ...ids, ratePerSecond: nullable(ratePerSecond) },
+    meaning: "The most attempts that begin in a second changed; null: any number.",
+    words: ["set the rate to {ratePerSecond} a second", "removed the limit of the rate"],
+    shown: [...told, "ratePerSecond"],
+    changes: ["ratePerSecond"],
+    audit: "destination",
+    setting: "the destination's rate",
   }),
   DestinationPolicyChanged: fact({
     data: {
@@ -204,6 +219,8 @@ export interface DestinationSettings {
   readonly url: string;
   readonly serverRateLimit: number;
   readonly whenSuspended: WhenSuspended;
+  /** The most attempts that begin in a second; null: any number. */
+  readonly ratePerSecond: number | null;
   readonly name: string | null;
   readonly description: string | null;
   readonly ownerId: string | null;
@@ -224,7 +241,7 @@ export interface DestinationSettings {
 
 /** The settings that a registration may lack, as they are without them. */
 export const unset = {
-  whenSuspended: "reject",
+  whenSuspended: "reject", ratePerSecond: null,
   name: null, description: null, ownerId: null, metadata: {}, headers: {},
   timeoutMs: null, retryPolicy: null, circuit: null, expireAfterDays: null, disableAfterDays: null,
 } satisfies Partial<DestinationSettings>;
@@ -259,6 +276,7 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
     case "DestinationUrlChanged":
     case "DestinationRateLimitChanged":
     case "DestinationHoldingChanged":
+    case "DestinationPaceChanged":
     case "DestinationPolicyChanged":
     case "DestinationDescribed":
     case "DestinationHeadersConfigured":

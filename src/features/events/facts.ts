@@ -58,7 +58,7 @@ export function countsForCircuit(
   return !ownFailures.has(reason) && answer?.statusCode !== 429;
 }
 
-/** Why an event that is due is not sent. `rate-limit` and `ordering` are reserved. */
+/** Why an event that is due is not sent. `ordering` is reserved. */
 export const waitReasons = [
   "circuit-open", "destination-inactive", "concurrency-limit", "receiver-pause", "rate-limit", "ordering", "proxy",
 ] as const;
