@@ -11,8 +11,7 @@ const checkpointKey = "forwarder/checkpoint";
 const checkpointEveryMs = 1_000;
 const worked: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][] = [
   "EventAccepted", "EventReplayed", "RetryBroughtForward", "DestinationActivated", "DestinationRateLimitChanged",
-  "DestinationPaceChanged",
-  "DestinationDeleted", "CircuitClosed", "CircuitHalfOpened", "DeliveryAttemptStarted",
+  "DestinationPaceChanged", "DestinationDeleted", "CircuitClosed", "CircuitHalfOpened", "DeliveryAttemptStarted",
 ];
 const types = [...new Set([...worked, ...notifiedTypes])];
 const notified: ReadonlySet<string> = new Set(notifiedTypes);
