@@ -247,6 +247,11 @@ export interface components {
             expireAfterDays?: number | null;
             /** @description Days that its attempts may only fail, from the first failure after the last success on; then it becomes Inactive. null: it stays as it is. null if absent. */
             disableAfterDays?: number | null;
+            /** @description The order of deliveries: `none`, which null stands for, too; `destination`: one event after the other; or a JSON Pointer (RFC 6901) into the payload as it is delivered: one event after the other of those with the same value there, or with none. The next event is sent once the one before is delivered or given up. Cannot change while events wait. */
+            ordering?: ("none" | "destination") | {
+                /** @description Where in the payload the key is, such as `/customer/id`. */
+                by: string;
+            } | null;
             /**
              * @description How the relay authenticates to the destination. JwtBearer: by OAuth 2.0 client credentials.
              * @enum {string}
@@ -329,6 +334,11 @@ export interface components {
             expireAfterDays?: number | null;
             /** @description Days that its attempts may only fail, from the first failure after the last success on; then it becomes Inactive. null: it stays as it is. */
             disableAfterDays?: number | null;
+            /** @description The order of deliveries: `none`, which null stands for, too; `destination`: one event after the other; or a JSON Pointer (RFC 6901) into the payload as it is delivered: one event after the other of those with the same value there, or with none. The next event is sent once the one before is delivered or given up. Cannot change while events wait. */
+            ordering?: ("none" | "destination") | {
+                /** @description Where in the payload the key is, such as `/customer/id`. */
+                by: string;
+            } | null;
             /**
              * @description `active` or `inactive`, in any case; `suspended` is the service's own and cannot be set.
              * @enum {string}
@@ -1520,6 +1530,8 @@ export interface components {
                 test?: boolean;
                 /** @description Whether it tells the tenant of its destinations; missing for any other. */
                 notification?: boolean;
+                /** @description The part of an ordered destination whose events are sent one after the other; missing without an ordering. */
+                slot?: number;
                 /** @description Never restarts. */
                 attempt: number;
                 /**
@@ -1605,6 +1617,8 @@ export interface components {
                 test?: boolean;
                 /** @description Whether it tells the tenant of its destinations; missing for any other. */
                 notification?: boolean;
+                /** @description The part of an ordered destination whose events are sent one after the other; missing without an ordering. */
+                slot?: number;
                 /** @description Its number is used again. */
                 attempt: number;
                 /**
@@ -1673,6 +1687,8 @@ export interface components {
                 test?: boolean;
                 /** @description Whether it tells the tenant of its destinations; missing for any other. */
                 notification?: boolean;
+                /** @description The part of an ordered destination whose events are sent one after the other; missing without an ordering. */
+                slot?: number;
                 /** @description Failed attempts since acceptance or the last replay or resend. */
                 retryCount: number;
                 /**
@@ -1734,6 +1750,8 @@ export interface components {
                 test?: boolean;
                 /** @description Whether it tells the tenant of its destinations; missing for any other. */
                 notification?: boolean;
+                /** @description The part of an ordered destination whose events are sent one after the other; missing without an ordering. */
+                slot?: number;
                 /** @description The number of the attempt. */
                 attempt: number;
                 /** @description Milliseconds; null where the worker was lost. */
@@ -1818,6 +1836,8 @@ export interface components {
                 test?: boolean;
                 /** @description Whether it tells the tenant of its destinations; missing for any other. */
                 notification?: boolean;
+                /** @description The part of an ordered destination whose events are sent one after the other; missing without an ordering. */
+                slot?: number;
                 /** @description The number of the attempt. */
                 attempt: number;
                 /** @description Milliseconds. */
@@ -2132,6 +2152,48 @@ export interface components {
              */
             type: "DestinationHoldingChanged";
         };
+        /** @description The order of deliveries changed. */
+        DestinationOrderingChangedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always DestinationOrderingChanged.
+             * @enum {string}
+             */
+            type: "DestinationOrderingChanged";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description The order before. */
+                from: ("none" | "destination") | {
+                    /** @description A JSON Pointer into the payload. */
+                    by: string;
+                };
+                /** @description The order of deliveries. */
+                ordering: ("none" | "destination") | {
+                    /** @description A JSON Pointer into the payload. */
+                    by: string;
+                };
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "DestinationOrderingChanged";
+        };
         /** @description The most attempts that begin in a second changed; null: any number. */
         DestinationPaceChangedFact: components["schemas"]["Fact"] & {
             /**
@@ -2330,6 +2392,11 @@ export interface components {
                 expireAfterDays?: number;
                 /** @description How long its attempts may only fail until it becomes Inactive. */
                 disableAfterDays?: number;
+                /** @description The order of deliveries; missing where there is none. */
+                ordering?: ("none" | "destination") | {
+                    /** @description A JSON Pointer into the payload. */
+                    by: string;
+                };
             };
         } & {
             /**
@@ -2637,6 +2704,8 @@ export interface components {
                  * @description The replay in the background that sends the event; missing where none does.
                  */
                 replayId?: string;
+                /** @description The part of an ordered destination whose events are sent one after the other; missing without an ordering. */
+                slot?: number;
             };
         } & {
             /**
@@ -2691,6 +2760,8 @@ export interface components {
                 test?: boolean;
                 /** @description Whether it tells the tenant of its destinations; missing for any other. */
                 notification?: boolean;
+                /** @description The part of an ordered destination whose events are sent one after the other; missing without an ordering. */
+                slot?: number;
                 /**
                  * @description `expired`: it waited as long as its destination allows.
                  * @enum {string}
@@ -2750,6 +2821,8 @@ export interface components {
                 test?: boolean;
                 /** @description Whether it tells the tenant of its destinations; missing for any other. */
                 notification?: boolean;
+                /** @description The part of an ordered destination whose events are sent one after the other; missing without an ordering. */
+                slot?: number;
                 /**
                  * @description `replay`: the event was given up; a late success of an earlier attempt settles it, too. `resend`: it was delivered or given up, and is sent once more whatever earlier attempts come to.
                  * @enum {string}
@@ -3677,6 +3750,8 @@ export interface components {
                 test?: boolean;
                 /** @description Whether it tells the tenant of its destinations; missing for any other. */
                 notification?: boolean;
+                /** @description The part of an ordered destination whose events are sent one after the other; missing without an ordering. */
+                slot?: number;
                 /**
                  * Format: date-time
                  * @description When the next attempt is due.
@@ -3736,6 +3811,8 @@ export interface components {
                 test?: boolean;
                 /** @description Whether it tells the tenant of its destinations; missing for any other. */
                 notification?: boolean;
+                /** @description The part of an ordered destination whose events are sent one after the other; missing without an ordering. */
+                slot?: number;
                 /** @description Failed attempts since acceptance or the last replay or resend. */
                 retryCount: number;
                 /**
@@ -5198,7 +5275,7 @@ export interface components {
             nextCursor: string | null;
         };
         /** @description A fact of the audit, by its `type`. */
-        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPaceChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["DestinationHeadersConfiguredFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
+        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPaceChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationOrderingChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["DestinationHeadersConfiguredFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts, and how many the filters match. */
         AuditPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -5359,6 +5436,11 @@ export interface components {
             /** @description Headers that are sent with every attempt; their values are never shown. */
             headers: {
                 [key: string]: "***";
+            };
+            /** @description The order of deliveries: `none`, `destination`, or one for each value at a JSON Pointer into the payload. */
+            ordering: ("none" | "destination") | {
+                /** @description Where in the payload the key is. */
+                by: string;
             };
             /**
              * @description Absent when no authentication is configured.
@@ -5657,6 +5739,11 @@ export interface components {
             /** @description Headers that are sent with every attempt; their values are never shown. */
             headers: {
                 [key: string]: "***";
+            };
+            /** @description The order of deliveries: `none`, `destination`, or one for each value at a JSON Pointer into the payload. */
+            ordering: ("none" | "destination") | {
+                /** @description Where in the payload the key is. */
+                by: string;
             };
             /**
              * @description Absent when no authentication is configured.
@@ -6150,7 +6237,7 @@ export interface components {
             items: components["schemas"]["FoundItem"][];
         };
         /** @description A fact of a history, by its `type`. */
-        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPaceChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["DestinationHeadersConfiguredFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["OutboundProxyFailedFact"] | components["schemas"]["OutboundProxyRecoveredFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliveryAttemptWithdrawnFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
+        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPaceChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationOrderingChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["DestinationHeadersConfiguredFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["OutboundProxyFailedFact"] | components["schemas"]["OutboundProxyRecoveredFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliveryAttemptWithdrawnFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts about one thing, and how many there are. */
         HistoryPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -9767,6 +9854,16 @@ export interface operations {
             412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            /** @description The ordering is another one, and events of the destination wait. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -9788,7 +9885,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPaceChanged" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "DestinationHeadersConfigured" | "IngestTokenRegenerated" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted";
+                Type?: "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPaceChanged" | "DestinationPolicyChanged" | "DestinationOrderingChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "DestinationHeadersConfigured" | "IngestTokenRegenerated" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted";
                 /** @description Facts from this time. */
                 From?: string;
                 /** @description Facts up to this time. */
@@ -12620,7 +12717,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "WebhookSecretsExpired" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRotated" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPaceChanged" | "DestinationPolicyChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "DestinationHeadersConfigured" | "IngestTokenRegenerated" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted" | "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRotated" | "ServiceKeyRevoked" | "ViewSaved" | "ViewChanged" | "ViewDeleted" | "NotificationsSubscribed" | "NotificationsUnsubscribed";
+                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "WebhookSecretsExpired" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRotated" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPaceChanged" | "DestinationPolicyChanged" | "DestinationOrderingChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "DestinationHeadersConfigured" | "IngestTokenRegenerated" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted" | "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRotated" | "ServiceKeyRevoked" | "ViewSaved" | "ViewChanged" | "ViewDeleted" | "NotificationsSubscribed" | "NotificationsUnsubscribed";
                 /** @description Facts about this: the id of a tenant, user, API key, invite, destination (its circuit's, too), sender, purge or replay. */
                 SubjectId?: string;
                 /** @description What this user did. */
@@ -13042,6 +13139,9 @@ export interface Inputs {
         } | null;
         readonly expireAfterDays: number | null;
         readonly disableAfterDays: number | null;
+        readonly ordering?: ("none" | "destination") | {
+            readonly by: string;
+        } | null;
         readonly authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
         readonly credentials?: {
             readonly headerName?: string;
@@ -13115,6 +13215,9 @@ export interface Inputs {
         } | null;
         readonly expireAfterDays?: number | null;
         readonly disableAfterDays?: number | null;
+        readonly ordering?: ("none" | "destination") | {
+            readonly by: string;
+        } | null;
         readonly status?: "active" | "inactive";
         readonly removeAuth?: boolean;
         readonly authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
@@ -13530,6 +13633,7 @@ export const facts = {
   DestinationHoldingChanged: {"words":["set what becomes of posts while suspended: {whenSuspended}"],"subject":"destination"},
   DestinationPaceChanged: {"words":["set the rate to {ratePerSecond} a second","removed the limit of the rate"],"subject":"destination","setting":"the destination's rate"},
   DestinationPolicyChanged: {"words":["changed how it is tried"],"subject":"destination","setting":"how the destination is tried"},
+  DestinationOrderingChanged: {"words":["changed the order of deliveries"],"subject":"destination","setting":"the destination's order of deliveries"},
   DestinationActivated: {"words":["switched the destination on"],"subject":"destination","setting":"the destination was switched on"},
   DestinationDeactivated: {"words":["switched the destination off, since its attempts only failed for too long{reason:unsaid}","switched the destination off"],"subject":"destination","setting":"the destination was switched off"},
   DestinationAuthConfigured: {"words":["set {authType} authentication"],"subject":"destination","setting":"the destination's authentication"},

@@ -49,6 +49,7 @@ export const destinations: Collection<DestinationDocument> = {
     ownerId: "text",
     metadata: "json",
     headers: "json",
+    ordering: "json",
     authType: "text",
     timeoutMs: "number",
     retryPolicy: "json",

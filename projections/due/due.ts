@@ -1,5 +1,5 @@
 import { isWaiting } from "../../src/features/events/decide.ts";
-import type { Moved } from "../../src/features/events/facts.ts";
+import { isFinished, type Moved } from "../../src/features/events/facts.ts";
 import type { Change, Collection } from "../../src/kernel/ports/read-models.ts";
 import { add, create, remove, set, type Projection } from "../projection.ts";
 
@@ -66,6 +66,31 @@ export const leases: Collection<LeaseDocument> = {
   indexes: [["destinationId"]],
 };
 
+/** An unfinished event of an ordered destination. */
+export type OrderedDocument = {
+  readonly eventId: string;
+  readonly destinationId: string;
+  readonly slot: number;
+  /** The position of the fact that accepted it, or put it back to work: the order within the slot. */
+  readonly position: string;
+  /** Null while an attempt is under way. */
+  readonly dueAt: string | null;
+};
+
+/** Each slot in its order, from the head on. Events without a slot are in none. */
+export const ordered: Collection<OrderedDocument> = {
+  name: "ordered",
+  key: "eventId",
+  fields: {
+    eventId: "id",
+    destinationId: "id",
+    slot: "number",
+    position: "text",
+    dueAt: "time",
+  },
+  indexes: [["destinationId", "slot", "position"]],
+};
+
 /** The counter of events that wait for an attempt. */
 export const backlogCounter = "due/backlog";
 
@@ -80,17 +105,32 @@ function leave({ eventId, from, to, test }: Moved): Change[] {
 
 /** The end of an attempt; a late one may find its event waiting for another. */
 function outcome(moved: Moved & { readonly attempt: number }): Change[] {
-  return [remove(leases, `${moved.eventId}:${moved.attempt}`), ...leave(moved)];
+  return [remove(leases, `${moved.eventId}:${moved.attempt}`), ...leave(moved), ...leaveOrder(moved)];
 }
+
+function join({ eventId, destinationId, slot }: Slotted, position: string, dueAt: string): Change[] {
+  return slot === undefined ? [] : [create(ordered, { eventId, destinationId, slot, position, dueAt })];
+}
+
+function plan({ eventId, slot }: Slotted, dueAt: string | null): Change[] {
+  return slot === undefined ? [] : [set(ordered, eventId, { dueAt })];
+}
+
+function leaveOrder({ eventId, slot, from, to }: Moved): Change[] {
+  return slot === undefined || from === to || !isFinished(to) ? [] : [remove(ordered, eventId)];
+}
+
+type Slotted = Pick<Moved, "eventId" | "destinationId" | "slot">;
 
 /** The due index (docs/adr/0008): events that wait for an attempt, and attempts under way. */
 export const dueProjection: Projection = {
   name: "due",
-  version: 4,
-  collections: [waiting, waitingTests, leases],
+  version: 5,
+  collections: [waiting, waitingTests, leases, ordered],
   on: {
-    EventAccepted: ({ eventId, destinationId, test }) => [
+    EventAccepted: ({ eventId, destinationId, test, slot, at }, { position }) => [
       ...(test ? [create(waitingTests, { eventId, destinationId })] : []),
+      ...(slot === undefined ? [] : join({ eventId, destinationId, slot }, position, at)),
       add(backlogCounter, 1),
     ],
     DeliveryAttemptStarted: (started) => {
@@ -98,10 +138,12 @@ export const dueProjection: Projection = {
       const key = `${eventId}:${attempt}`;
       return [
         ...leave(started),
+        ...plan(started, null),
         create(leases, { key, eventId, destinationId, attempt, startedAt, leaseUntil, worker }),
       ];
     },
-    DeliveryAttemptWithdrawn: ({ eventId, destinationId, attempt, to, test, nextAttemptAt: dueAt }) => [
+    DeliveryAttemptWithdrawn: ({ eventId, destinationId, attempt, to, test, slot, nextAttemptAt: dueAt }) => [
+      ...(slot === undefined ? [] : plan({ eventId, destinationId, slot }, dueAt)),
       remove(leases, `${eventId}:${attempt}`),
       ...(to === "WaitingRetry" ? [create(waiting, { eventId, destinationId, dueAt })] : []),
       ...(test ? [create(waitingTests, { eventId, destinationId })] : []),
@@ -109,12 +151,18 @@ export const dueProjection: Projection = {
     ],
     DeliverySucceeded: outcome,
     DeliveryFailed: outcome,
-    RetryScheduled: ({ eventId, destinationId, nextAttemptAt: dueAt }) => [
-      create(waiting, { eventId, destinationId, dueAt }),
-      add(backlogCounter, 1),
+    RetryScheduled: (scheduled) => {
+      const { eventId, destinationId, nextAttemptAt: dueAt } = scheduled;
+      return [create(waiting, { eventId, destinationId, dueAt }), ...plan(scheduled, dueAt), add(backlogCounter, 1)];
+    },
+    RetryBroughtForward: (forward) => {
+      const { eventId, nextAttemptAt: dueAt } = forward;
+      return [set(waiting, eventId, { dueAt }), ...plan(forward, dueAt)];
+    },
+    DeliveryExhausted: leaveOrder,
+    EventReplayed: (replayed, { position }) => [
+      ...join(replayed, position, replayed.nextAttemptAt), add(backlogCounter, 1),
     ],
-    RetryBroughtForward: ({ eventId, nextAttemptAt: dueAt }) => [set(waiting, eventId, { dueAt })],
-    EventReplayed: () => [add(backlogCounter, 1)],
-    EventCancelled: leave,
+    EventCancelled: (cancelled) => [...leave(cancelled), ...leaveOrder(cancelled)],
   },
 };

@@ -253,6 +253,11 @@ const stories: Readonly<Record<string, Provoke>> = {
     return ask(stage, described, { ...good, params: { ...good.params, token } });
   },
 
+  "updateDestination 422": async (stage, described) => {
+    await acceptedEvent(stage);
+    return ask(stage, described, { params: { id: stage.ingest.destinationId }, json: { ordering: "destination" } });
+  },
+
   "replayEvent 400": async (stage, described) =>
     ask(stage, described, { params: { id: await acceptedEvent(stage) } }),
   "replayEvent 422": askOfDeleted,

@@ -16,6 +16,7 @@ const addedToEvents = ["senderId", "messageId", "eventType", "ownerId", "tags", 
 const addedToDestinations = [
   "health", "whenSuspended", "ratePerSecond", "name", "description", "ownerId", "metadata", "headers",
   "timeoutMs", "retryPolicy", "circuit", "expireAfterDays", "disableAfterDays",
+  "ordering",
 ];
 /** pino's number of the level `warn`. */
 const warnLevel = 40;

@@ -38,6 +38,10 @@ export const invariants = [
   "a failure moves its event unless it is late",
   "an attempt is given up once",
   "an attempt is given up after its lease",
+  // Order.
+  "an event has a slot where its destination is ordered",
+  "no event of a key is sent before an earlier one is delivered or given up",
+  "the oldest head of an order is the probe",
   // Requests.
   "only a destination's owner claims its attempts",
   "no request is sent without a claim",

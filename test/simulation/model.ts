@@ -1,7 +1,9 @@
 import type { RecordedEvent } from "../../src/kernel/ports/event-store.ts";
+import { Acts } from "./acts.ts";
 import { hold } from "./broken.ts";
 import { LogOutages } from "./log-outages.ts";
 import { moves } from "./moves.ts";
+import { Order } from "./order.ts";
 import { checkTurn } from "./probe-turns.ts";
 import type { SimulatedProcess } from "./process.ts";
 import { finished, neverPurged, takeAway, type PurgeOrder } from "./purged.ts";
@@ -47,8 +49,7 @@ export class Model {
   readonly tenants = new Map<string, TenantRecord>();
   /** Streams of names and emails, and whether each is reserved. */
   readonly #reserved = new Map<string, boolean>();
-  /** How many events each request had replayed and cancelled, by its correlation id. */
-  readonly #acts = new Map<string, { replays: number; cancellations: number }>();
+  readonly #acts = new Acts();
   /** When something was last written, ms of the simulation. */
   changedAt = 0;
   /** The position of the last entry in the log. */
@@ -57,11 +58,13 @@ export class Model {
   readonly #ofStream = new Map<string, EventRecord>();
   readonly outages: LogOutages;
   readonly replays = new Replays();
+  readonly order: Order;
   readonly #now: () => number;
   readonly rules: Rules;
 
   constructor(now: () => number, rules: Rules) {
     [this.#now, this.rules, this.outages] = [now, rules, new LogOutages(now)];
+    this.order = new Order({ now, newsMs: rules.newsMs, roundMs: rules.relimitedMs });
   }
 
   /** All events that were ever accepted. */
@@ -104,7 +107,7 @@ export class Model {
       else if (kind === "circuit") this.#circuit(entry.type, data);
       else if (kind === "tenant") this.#tenant(entry.type, data);
       else if (kind === "replay") this.replays.committed(entry);
-      else if (kind === "replays" || kind === "cancellations") this.#reports(entry);
+      else if (kind === "replays" || kind === "cancellations") this.#acts.reported(entry);
       else if (entry.type === "EventsPurged") takeAway(data as unknown as PurgeOrder, this, this.#now());
       else if (kind === "tenantName" || kind === "email") {
         this.#reserved.set(entry.stream, entry.type === "NameReserved");
@@ -122,20 +125,6 @@ export class Model {
     event.deleted = true;
   }
 
-  /** A request that acts on many events may report fewer than it did: the answer to an append may be lost. */
-  #reports({ type, data, metadata: { correlationId } }: RecordedEvent): void {
-    const { replayed = 0, cancelled = 0 } = data as { readonly replayed?: number; readonly cancelled?: number };
-    const { replays = 0, cancellations = 0 } = this.#acts.get(correlationId) ?? {};
-    const what = () => `${type}: ${replayed} of ${replays}, ${cancelled} of ${cancellations}`;
-    hold(replayed <= replays, "a bulk replay reports no more than it replayed", what);
-    hold(cancelled <= cancellations, "a bulk cancellation reports no more than it cancelled", what);
-  }
-
-  #actsOf({ correlationId }: RecordedEvent["metadata"]) {
-    if (!this.#acts.has(correlationId)) this.#acts.set(correlationId, { replays: 0, cancellations: 0 });
-    return this.#acts.get(correlationId)!;
-  }
-
   #event({ type, position, metadata }: RecordedEvent, data: Data, by: SimulatedProcess): void {
     const event = this.events.get(data.eventId);
     const where = () => `${type} of ${data.eventId}: ${data.from} to ${data.to}, attempt ${data.attempt}`;
@@ -149,12 +138,14 @@ export class Model {
     if (!stays) event.movedAt = this.#now();
     if (!stays) event.movedIn = position;
     if (!stays && finished.includes(data.from)) event.leftIn = position;
+    if (!stays && finished.includes(data.to)) this.order.finishes(event);
     switch (type) {
       case "DeliveryAttemptStarted":
         hold(data.to === "Processing" && !stays, "an attempt's start leads to Processing", where);
         hold(data.attempt === event.attempts.length + 1, "attempts are numbered consecutively", where);
         hold(data.from === "Pending" || (event.nextAttemptAt ?? "") <= data.at, "no attempt before its time", where);
         this.#begins(event, data, where);
+        this.order.begins(event, this.events.values());
         event.attempts.push({
           number: data.attempt, by, worker: String(data["worker"]), url: String(data["url"]),
           authType: data["authType"] as string | null, probe: data["probe"] === true,
@@ -207,18 +198,19 @@ export class Model {
         event.retryCount = 0;
         event.ownFailures = 0;
         event.nextAttemptAt = String(data["nextAttemptAt"]);
+        this.order.join(event, position, data["slot"] as number | undefined);
         this.replays.putToWork(event, event.id, { metadata });
         hold(!event.test, "states move only as specified", where);
         if (data["mode"] === "resend") return void (event.resentAfter = event.attempts.length);
         hold(data.from === "CriticalFailure", "states move only as specified", where);
-        this.#actsOf(metadata).replays += 1;
+        this.#acts.of(metadata).replays += 1;
         return;
       case "EventCancelled":
         hold(data.to === "Cancelled", "a cancellation leads to Cancelled", where);
         hold(data["reason"] === "requested" || this.destinations.get(event.destinationId)?.deleted === true,
           "events are cancelled only on request or after a deletion", where);
         event.nextAttemptAt = null;
-        this.#actsOf(metadata).cancellations += 1;
+        this.#acts.of(metadata).cancellations += 1;
         return;
       default:
         hold(false, "facts are of known types", where);
@@ -239,7 +231,7 @@ export class Model {
       "an attempt names the settings that it is made under", where);
     const now = this.#now();
     const dueSince = now - (Date.parse(at) - Date.parse(event.nextAttemptAt ?? at));
-    const late = now - Math.max(dueSince, this.#possibleSince(destination));
+    const late = now - Math.max(dueSince, this.#possibleSince(destination), this.order.since(event));
     hold(probe === true || late <= this.rules.promptMs, "nothing is overdue",
       () => `${where()}: ${late.toFixed(0)} ms late`);
     if (probe === true && destination.circuit !== "Closed") destination.lastProbe = event.id;
@@ -278,7 +270,9 @@ export class Model {
       status: "Pending", retryCount: 0, ownFailures: 0, resentAfter: 0,
       idempotencyKey: data["idempotencyKey"] as string | null, payload: String(data["payload"]), test: !!data["test"],
       nextAttemptAt: acceptedAt, movedIn: position, leftIn: "", purgedAt: null, deleted: false,
+      place: position, slot: null, line: null,
     };
+    this.order.join(event, position, data["slot"] as number | undefined);
     this.events.set(id, event);
     this.#ofStream.set(stream, event);
     const source = data["sourceEventId"] as string | undefined;
@@ -362,6 +356,7 @@ export class Model {
     }
     const destination = this.destinations.get(id);
     hold(destination !== undefined, "facts belong to existing destinations", () => id);
+    this.order.learn(id, type, data);
     destination.settings[revision] = settingsAfter(destination.settings.at(-1), type, data as object);
     if (type === "DestinationRateLimitChanged") {
       destination.limits.push({ since, value: Number(data["serverRateLimit"]) });
@@ -405,7 +400,8 @@ export class Model {
     } else if (type === "CircuitProbeClaimed") {
       hold(before !== "Closed", "only circuits that are not closed are probed", where);
       if (probing !== null) destination.lastProbe = probing;
-      checkTurn(destination, data, this.events.values(), { ...this.rules, now: since, where });
+      const check = this.order.has(destination.id) ? this.order.checkProbe : checkTurn;
+      check(destination, data, this.events.values(), { ...this.rules, now: since, where });
     } else if (type === "CircuitHalfOpened") {
       hold(before === "Open", "only open circuits are half-opened", where);
       if (probing !== null) destination.lastProbe = probing;

@@ -75,7 +75,7 @@ export class Producers {
     const { tenantId } = caller;
     const { token, changed } = destination;
     const begun = now();
-    const payload = JSON.stringify({ n: requests.number(), key });
+    const payload = JSON.stringify({ n: requests.number(), key, ...(random.chance(0.9) && { of: random.below(3) }) });
     const again = () => {
       const other = anyNode();
       if (other) requests.begin("ingest again", other, () => this.ingest({ ...asked, node: other }));

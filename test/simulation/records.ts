@@ -38,6 +38,12 @@ export interface EventRecord extends Purgeable {
   /** The time of its last change of status, ms of the simulation. */
   movedAt: number;
   nextAttemptAt: string | null;
+  /** The position of its acceptance, or of its last replay or resend. */
+  place: string;
+  /** Its slot in its destination's order; null without an order. */
+  slot: number | null;
+  /** What it shares with the events that are sent before and after it; null where that is none, or not sure. */
+  line: string | null;
   /** Whether its stream is deleted. */
   deleted: boolean;
 }

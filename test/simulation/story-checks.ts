@@ -142,6 +142,8 @@ function isStated(log: WholeLog, { code, entry, values }: Cause, eventId: string
       return type === "DestinationDeactivated";
     case "receiver-pause":
       return data["pausedUntil"] === values["pausedUntil"] && !isOwn;
+    case "ordering":
+      return (type === "EventAccepted" || type === "EventReplayed") && isOwn && data["slot"] !== undefined;
     case "destination-deleted":
       return type === "DestinationDeleted" || (type === "EventCancelled" && data["reason"] === "destination deleted");
     case "max-attempts":

@@ -10,6 +10,7 @@ import { Broken, hold } from "./broken.ts";
 import { contested } from "./names.ts";
 import type { Node } from "./node.ts";
 import { weights, type Operation } from "./operations.ts";
+import { orderings } from "./order.ts";
 import { newestFirst, Producers, type ProducerParts } from "./producers.ts";
 import { hostOf } from "./receivers.ts";
 import { Requests } from "./requests.ts";
@@ -153,6 +154,8 @@ export class Users {
         return this.#foreign(node, account);
       case "limit":
         return change({ serverRateLimit: 1 + random.below(5) });
+      case "reorder":
+        return change({ ordering: random.pick(["none", ...orderings]) });
       case "pause":
         destination.changed = true;
         return change({ status: "inactive" });
@@ -337,7 +340,8 @@ export class Users {
     const { caller, destinations } = account;
     const url = `https://${hostOf(caller.tenantId, destinations.length)}/hook`;
     const proof = random.chance(0.5) && proofFor(caller.tenantId, random);
-    const input = { url, serverRateLimit: 1 + random.below(5), ...unset, ...proof };
+    const ordering = random.chance(0.4) ? random.pick(orderings) : null;
+    const input = { url, serverRateLimit: 1 + random.below(5), ...unset, ordering, ...proof };
     const { destinations: commands } = node.services.commands;
     const { id, ingestToken: token } = await commands.register(caller, input, this.#requests.origin());
     destinations.push({ id, token, former: undefined, changed: false });

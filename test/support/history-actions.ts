@@ -98,6 +98,7 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
       expireAfterDays: number % 5 ? null : 1 + number,
       circuit: number % 3 ? null : { failures: 1 + number, timer: 60 },
       headers: number % 3 ? undefined : { "X-Tenant": "sealed" },
+      ordering: (["none", "destination", { by: "/id" }] as const)[number % 3],
       active: number % 3 > 0,
       auth: number % 2 ? null : { type: "BasicAuth", credentials: "sealed" },
     })),
@@ -171,6 +172,7 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
         idempotencyKey: number % 2 ? `order ${number}` : null,
         payload: "{}",
         original: null,
+        ...(number % 3 === 0 && { slot: number % 4 }),
         ...said[number % said.length],
       },
     });
@@ -213,7 +215,8 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
       policy: { scheduleMs: [50, 60_000], jitter: 0, maxTrys },
       destinationDeleted: past.destinations.get(webhook.destinationId)?.deleted ?? false,
     })),
-  replay: (past, { which }) => past.webhook(past.anyEvent(which), { type: "Replay", at: past.at }),
+  replay: (past, { which, number }) =>
+    past.webhook(past.anyEvent(which), { type: "Replay", slot: number % 2 ? number % 4 : null, at: past.at }),
   cancel: (past, { which, number }) =>
     past.webhook(past.anyEvent(which), {
       type: "Cancel",

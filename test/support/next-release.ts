@@ -99,8 +99,8 @@ const grown: readonly Change[] = [
   },
   {
     file: "src/features/events/decide.ts",
-    from: "\"Pending\", at), mode, nextAttemptAt: at, ...by } }]",
-    to: "\"Pending\", at), mode, nextAttemptAt: at, ...by } }, annotated(state, \"Pending\", at)]",
+    from: "...toPending, mode, nextAttemptAt: at, ...by } }]",
+    to: "...toPending, mode, nextAttemptAt: at, ...by } }, annotated(state, \"Pending\", at)]",
   },
   {
     file: "src/features/events/decide.ts",
@@ -149,7 +149,7 @@ function moved(state: Webhook,`,
 ];
 
 const rebuilt: readonly Change[] = [
-  { file: "projections/due/due.ts", from: "  version: 4,", to: "  version: 5," },
+  { file: "projections/due/due.ts", from: "  version: 5,", to: "  version: 6," },
   { file: "projections/events/projection.ts", from: "  version: 7,", to: "  version: 8," },
 ];
 

@@ -1,4 +1,5 @@
 import type { Destination } from "../../features/destinations/facts.ts";
+import { isFinished } from "../../features/events/facts.ts";
 import type { Tenant } from "../../features/tenants/facts.ts";
 import { Refusal } from "../../kernel/domain/refusal.ts";
 import { millis } from "../../kernel/domain/time.ts";
@@ -11,7 +12,7 @@ import { failed, pauseAskedBy, type SendOutcome } from "../requests/outcome.ts";
 import type { Outcomes } from "../requests/recording.ts";
 import { leaseMarginMs } from "./claims.ts";
 import type { ReceiverPause } from "./pauses.ts";
-import { originOf, type Claimed, type Known } from "./work.ts";
+import { originOf, type AttemptEnd, type Claimed, type Known } from "./work.ts";
 
 const recordAgainAfterMs = 500;
 
@@ -53,13 +54,13 @@ export class Attempts {
   }
 
   /**
-   * Sends a claimed attempt and records its outcome; whether it succeeded, or that it was withdrawn. `mayDelay`: no
-   * event waits for a place.
+   * Sends a claimed attempt and records its outcome; its end, or that it was withdrawn. `mayDelay`: no event waits for
+   * a place.
    */
   async carryOut(
     { destination, tenant, claimedFrom, ...claimed }: Claimed, pause: ReceiverPause,
     mayDelay: () => boolean = () => false,
-  ): Promise<boolean | Withdrawn> {
+  ): Promise<AttemptEnd | Withdrawn> {
     const { clock, metrics, client } = this.#parts;
     const { state } = claimed;
     const claimMs = clock.monotonic() - claimedFrom;
@@ -71,8 +72,10 @@ export class Attempts {
     if (state.attempts === 1) metrics.firstAttemptDelay(delayMs / 1000);
     pause.ask(pauseAskedBy(outcome) ?? 0);
     // A failure may open a circuit, or plan a retry: it is recorded without delay.
-    await this.#record(claimed, outcome, { destination, tenant }, { pause, mayWait: outcome.ok && mayDelay() });
-    return outcome.ok;
+    const mayWait = outcome.ok && mayDelay();
+    const isOver = await this.#record(claimed, outcome, { destination, tenant }, { pause, mayWait });
+    if (outcome.ok) return "delivered";
+    return isOver ? "given up" : "failed";
   }
 
   async #withdraw(known: Known, problem: string): Promise<Withdrawn> {
@@ -83,11 +86,11 @@ export class Attempts {
     return { problem, position: appended?.position };
   }
 
-  /** Records the outcome for certain, since the receiver has seen the request, unless the record is unreadable. */
+  /** Records the outcome for certain, unless the record is unreadable; whether the event is finished. */
   async #record(
     known: Known, outcome: SendOutcome, { destination, tenant }: Pick<Claimed, "destination" | "tenant">,
     { pause, mayWait }: { readonly pause: ReceiverPause; readonly mayWait: boolean },
-  ): Promise<void> {
+  ): Promise<boolean> {
     const { outcomes, logger, metrics, workerId } = this.#parts;
     const { state } = known;
     const attempt = state.attempts;
@@ -97,7 +100,7 @@ export class Attempts {
       known, attempt, outcome, claimedFor: { tenant, destination }, pausedUntil, origin, mayWait,
     });
     const recorded = await this.#untilWritten(state.id, attempt, () => recording.finish());
-    if (!recorded) return;
+    if (!recorded) return false;
     const { status } = recorded;
     const ending = outcome.ok ? "succeeded" : "failed";
     metrics.attempt(ending, outcome.ok ? "none" : outcome.reason, outcome.durationMs / 1000);
@@ -117,6 +120,7 @@ export class Attempts {
       },
       "delivery attempt",
     );
+    return isFinished(status);
   }
 
   /** Repeats a task until the log takes its facts; undefined where only a newer release can read the record. */

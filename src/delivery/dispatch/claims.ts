@@ -1,7 +1,7 @@
 import { destinations, expiredBefore, longestTimeoutMs, type Destination } from "../../features/destinations/facts.ts";
 import { decide, type WebhookCommand } from "../../features/events/decide.ts";
-import { evolve, type Webhook, type WebhookState } from "../../features/events/facts.ts";
-import { countFinished, loadWebhook, referencesOf } from "../../features/events/webhooks.ts";
+import { evolve, isFinished, type Webhook, type WebhookState } from "../../features/events/facts.ts";
+import { countFinished, loadWebhook, referencesOf, type LoadedWebhook } from "../../features/events/webhooks.ts";
 import { tenants, type Tenant } from "../../features/tenants/facts.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import { millis, timestamp } from "../../kernel/domain/time.ts";
@@ -10,7 +10,7 @@ import { entriesOf } from "../../kernel/log/origin.ts";
 import { UnreadableRecord } from "../../kernel/log/unreadable.ts";
 import { type Clock, sleep, timestampNow } from "../../kernel/ports/clock.ts";
 import {
-  LogUnavailable, RevisionConflict, type Appended, type EventStore, type NewEntry,
+  LogUnavailable, RevisionConflict, type Appended, type EventStore, type NewEntry, type Position,
 } from "../../kernel/ports/event-store.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
@@ -110,8 +110,8 @@ export class Claims {
     if (!mayClaim(state)) return "not ours";
     const before = expiredBefore(state, clock.now());
     if (before !== null && known.state.waitsSince <= before) {
-      await this.#cancelBy(known, { type: "Expire", before, at: timestampNow(clock) });
-      return "nothing to do";
+      const cancelled = await this.#cancelBy(known, { type: "Expire", before, at: timestampNow(clock) });
+      return typeof cancelled === "string" ? cancelled : "over";
     }
     const start = this.#start(known, { state, revision }, tenant, probe, clock.now(), held);
     if (!start) return "nothing to do";
@@ -156,6 +156,7 @@ export class Claims {
     if (!loaded) return "unreadable";
     const { state, revision, facts } = loaded;
     if (!state) return "gone";
+    if (work.place && (isFinished(state.status) || work.place.position !== placedIn(facts))) return "over";
     return { state, revision, ...referencesOf(state, facts) };
   }
 
@@ -217,6 +218,11 @@ export class Claims {
       throw error;
     }
   }
+}
+
+/** The position of the fact that gave the event its place in the order. */
+function placedIn(facts: LoadedWebhook["facts"]): Position | undefined {
+  return facts.findLast(({ type }) => type === "EventAccepted" || type === "EventReplayed")?.position;
 }
 
 function fresh(item: FirstAttempt): Known | undefined {

@@ -21,7 +21,9 @@ import type { PayloadBudget } from "./payload-budget.ts";
 import { Probes, type ProbeParts } from "./probes.ts";
 import { TestEvents } from "./test-events.ts";
 import { WayOut, type WayOutParts } from "./way-out.ts";
-import { Holds, type Hold, type Claimed, type Ended, type Miss, type Unclaimed, type Work } from "./work.ts";
+import {
+  Holds, type AttemptEnd, type Claimed, type Ended, type Hold, type Miss, type Unclaimed, type Work,
+} from "./work.ts";
 import { windowSize, WorkWindow, type WindowParts } from "./work-window.ts";
 
 /** Shared by all dispatchers of a worker. */
@@ -108,7 +110,9 @@ export class Dispatcher {
 
   /** Claims the first attempt of an event about to be accepted, if it may begin at once and no older event waits. */
   claimFirst(event: Webhook, accepted: NewEntry): FirstClaim | null {
-    const start = this.#roomForFirst() > 0 && this.#parts.claims.first(event, accepted);
+    // In an ordered destination earlier events may not be known yet.
+    const mayBegin = event.slot === null && this.#roomForFirst() > 0;
+    const start = mayBegin && this.#parts.claims.first(event, accepted);
     if (!start) return null;
     const { promise: outcome, resolve: settle } = Promise.withResolvers<ClaimOutcome>();
     this.#startAttempt({ kind: "reserved", eventId: event.id, start, outcome });
@@ -237,7 +241,7 @@ export class Dispatcher {
   #send({ destination, circuit }: KnownStanding): void {
     if (circuit.proxyProblem !== undefined) this.#wayOut.tellOfRecovery(circuit);
     const held = this.#holds.end();
-    this.#flow(destination, () => this.#pacedRoom(), (work) => this.#startAttempt(work, held));
+    this.#flow(destination, () => this.#pacedRoom(), (work) => this.#startAttempt(work, lastOf(work, held)));
     if (this.#window.clear) return;
     if (this.#freePlaces <= 0) this.#holds.begin("concurrency-limit");
     else if (!this.#pace.admits) {
@@ -256,7 +260,7 @@ export class Dispatcher {
     if (!this.#breaker.admits || this.#room() <= 0 || !this.#wayOut.look(standing)) return;
     if (!this.#pace.admits) return this.#pace.wait();
     const leaseMs = this.#parts.claims.leaseMs(destination);
-    const probing = this.#retryPause.run(() => this.#breaker.fire(() => this.#probe(circuit, leaseMs)));
+    const probing = this.#retryPause.run(() => this.#breaker.fire(() => this.#probe(destination, circuit, leaseMs)));
     this.#underWay.add(probing);
     void probing.then((ended = "nothing to do") => {
       this.#underWay.delete(probing);
@@ -290,7 +294,7 @@ export class Dispatcher {
       });
   }
 
-  #flow({ tenantId, deleted }: Destination, room: () => number, start: (work: Unclaimed) => void): void {
+  #flow(destination: Destination, room: () => number, start: (work: Unclaimed) => void): void {
     while (room() > 0) {
       const work = this.#window.take();
       if (!work) break;
@@ -299,7 +303,7 @@ export class Dispatcher {
     if (!this.#window.low || this.#refillPause.paused) return;
     const { clock, woken } = this.#parts;
     const refill = this.#window.refill();
-    void this.#refillPause.run(() => woken(() => refill(tenantId, deleted ? endOfTime : clock.now())))
+    void this.#refillPause.run(() => woken(() => refill(destination, destination.deleted ? endOfTime : clock.now())))
       .then(() => this.pump());
   }
 
@@ -355,21 +359,21 @@ export class Dispatcher {
     const { payload } = claimed.state;
     sendingBudget.occupy(payload);
     this.#sending += payload.length;
-    let delivered: boolean | Withdrawn;
+    let ended: AttemptEnd | Withdrawn;
     try {
-      delivered = await attempts.carryOut(claimed, this.#pause, () => this.#roomForFirst() > 0);
+      ended = await attempts.carryOut(claimed, this.#pause, () => this.#roomForFirst() > 0);
     } finally {
       this.#sending -= payload.length;
       sendingBudget.giveBack(payload);
     }
     // Deleted meanwhile: the refill for cancellations passed over this event, which may wait for a retry now.
     if (aggregates.peek(destinations, this.#destinationId)?.state?.deleted) this.#window.lookAgain();
-    if (typeof delivered === "boolean") {
+    if (typeof ended === "string") {
       this.#wayOut.pass();
-      return delivered ? "delivered" : "failed";
+      return ended;
     }
-    this.#wayOut.fail(delivered.problem);
-    if (delivered.position !== undefined) this.#window.written(delivered.position);
+    this.#wayOut.fail(ended.problem);
+    if (ended.position !== undefined) this.#window.written(ended.position);
     return "not ours";
   }
 
@@ -391,16 +395,16 @@ export class Dispatcher {
   }
 
   /** Tries the destination with the oldest held event, or half-opens its circuit; not during a pause. */
-  async #probe(circuit: Circuit, leaseMs: number): Promise<Ended> {
+  async #probe(destination: Destination, circuit: Circuit, leaseMs: number): Promise<Ended> {
     if (this.#probes.stands(circuit, leaseMs)) return "nothing to do";
     const { session } = this.#ownership;
-    const work = await this.#parts.woken(() => this.#window.oldest(circuit));
+    const work = await this.#parts.woken(() => this.#window.oldest(circuit, destination));
     const miss = work && (await this.#parts.claims.missOf(work));
     // The search may have outlasted the membership: then the destination's new owner probes it.
     if (this.#ownership.session !== session || !session?.alive) return "not ours";
     if (!work) return (await this.#probes.idle(circuit)) ? "failed" : "nothing to do";
     if (miss) {
-      this.#window.end(work.eventId, miss);
+      this.#window.end(work, miss);
       return "not ours";
     }
     const pausedUntil = this.#pause.until;
@@ -420,7 +424,7 @@ export class Dispatcher {
     const attempt = () => this.#places(() => this.#attempt(work, true, held));
     if (mayGo) this.#pace.take();
     const ended = mayGo ? await this.#track(work, attempt) : "not ours";
-    if (ended !== "delivered" && ended !== "failed") {
+    if (ended !== "delivered" && ended !== "failed" && ended !== "given up") {
       await this.#probes.release(circuit, probe);
       return "not ours";
     }
@@ -435,8 +439,14 @@ export class Dispatcher {
       return (ended = await running);
     } finally {
       this.#underWay.delete(running);
-      this.#window.end(work.eventId, ended);
+      this.#window.end(work, ended);
       this.#lastActive = this.#parts.clock.monotonic();
     }
   }
+}
+
+/** The later end of a hold: of all events of the destination, or of one behind an earlier event. */
+function lastOf(work: Unclaimed, held: Hold | undefined): Hold | undefined {
+  const own = work.kind === "due" ? work.held : undefined;
+  return own && (!held || own.until >= held.until) ? own : held;
 }

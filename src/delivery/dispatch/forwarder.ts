@@ -89,10 +89,10 @@ export function workOf(entry: RecordedEvent): WorkItem[] {
   switch (event.type) {
     case "EventAccepted": {
       const { eventId, tenantId, destinationId, payload, idempotencyKey, at: acceptedAt } = event.data;
-      const { eventType, ownerId, test, notification } = event.data;
+      const { eventType, ownerId, test, notification, slot } = event.data;
       const { id: causationId, position, revision } = entry;
-      // The destination may hold all other events: its worker looks for test events by themselves.
-      if (test || notification) return [{ kind: "wake", destinationId, position }];
+      // The destination may hold all other events, or send this one after others: its worker looks for it by itself.
+      if (test || notification || slot !== undefined) return [{ kind: "wake", destinationId, position }];
       const { correlationId } = entry.metadata;
       const accepted = { eventId, tenantId, destinationId, payload, idempotencyKey, acceptedAt };
       const classified = { ...(eventType !== undefined && { eventType }), ...(ownerId !== undefined && { ownerId }) };

@@ -7,6 +7,7 @@ import {
   notifications, type NotificationSubscription, type NotificationType,
 } from "../../features/notifications/facts.ts";
 import { eventIdOf } from "../../kernel/domain/event-id.ts";
+import { slotIn } from "../../kernel/domain/ordering.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import { timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
@@ -189,13 +190,15 @@ export class Notifier {
     const payload = JSON.stringify({ type, timestamp: at, data });
     for (const subscription of subscribed) {
       const { state: target } = await aggregates.read(destinations, subscription.destinationId);
-      if (target && !target.deleted) await this.#accept(fact, type, subscription, payload);
+      if (!target || target.deleted) continue;
+      await this.#accept(fact, type, subscription, { payload, ...slotIn(target.ordering, payload) });
     }
   }
 
   async #accept(
     { id: factId, metadata: { correlationId } }: RecordedEvent<Told>, type: NotificationType,
-    { id: subscriptionId, tenantId, destinationId }: NotificationSubscription, payload: string,
+    { id: subscriptionId, tenantId, destinationId }: NotificationSubscription,
+    content: { readonly payload: string; readonly slot?: number },
   ): Promise<void> {
     const { store, clock, ids, keys, metrics } = this.#parts;
     const { events } = await keys.get();
@@ -205,7 +208,7 @@ export class Notifier {
       type: "Accept",
       event: {
         eventId, tenantId, destinationId, apiKeyId: noApiKey, senderId: null, senderRevision: null,
-        idempotencyKey: null, payload, original: null, eventType: type, notification: true,
+        idempotencyKey: null, original: null, eventType: type, notification: true, ...content,
       },
       at: timestamp(now),
     });

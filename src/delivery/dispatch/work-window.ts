@@ -1,11 +1,13 @@
 import type { Circuit } from "../../features/circuits/facts.ts";
+import type { Destination } from "../../features/destinations/facts.ts";
 import { timestamp } from "../../kernel/domain/time.ts";
 import type { Clock } from "../../kernel/ports/clock.ts";
 import { logStart, type EventLog, type Position } from "../../kernel/ports/event-store.ts";
 import type { WorkItem } from "../../kernel/ports/work-queue.ts";
 import type { DueIndex } from "../requests/due-index.ts";
+import { isDue, OrderedWork, placeOf } from "./ordered-work.ts";
 import type { PayloadBudget } from "./payload-budget.ts";
-import type { Ended, Unclaimed } from "./work.ts";
+import type { Ended, Unclaimed, Work } from "./work.ts";
 
 /** The most events at hand, however many wait. */
 export const windowSize = 64;
@@ -24,8 +26,11 @@ export interface WindowParts {
 /** The work at hand of one destination. The due index has the rest, from which the window is refilled. */
 export class WorkWindow {
   readonly #parts: WindowParts;
+  readonly #destinationId: string;
   readonly #pages: DuePages;
   #work: Unclaimed[] = [];
+  /** Events that are sent in an order; none before the first look into an ordered destination. */
+  #ordered: OrderedWork | undefined;
   /** Ids of events at hand, or taken and not ended: the due index may still name them. */
   readonly #present = new Set<string>();
   /** Events that the due index may name and this process cannot read: the events behind them must not wait. */
@@ -48,16 +53,17 @@ export class WorkWindow {
 
   constructor(destinationId: string, parts: WindowParts) {
     this.#parts = parts;
+    this.#destinationId = destinationId;
     this.#pages = new DuePages(destinationId, parts);
   }
 
   get idle(): boolean {
-    return this.#work.length === 0;
+    return this.#work.length === 0 && this.#ordered?.idle !== false;
   }
 
   /** Whether work, or a wake-up, arrived since the window was emptied. */
   get called(): boolean {
-    return this.#work.length > 0 || this.#refillFrom !== undefined;
+    return !this.idle || this.#refillFrom !== undefined;
   }
 
   /** Whether no older event waits, as far as is known. */
@@ -81,7 +87,8 @@ export class WorkWindow {
 
   take(): Unclaimed | undefined {
     const work = this.#work.shift();
-    if (work) this.#letGo(work);
+    if (!work) return this.#ordered?.take();
+    this.#letGo(work);
     return work;
   }
 
@@ -90,7 +97,13 @@ export class WorkWindow {
     if (position > this.#written) this.#written = position;
   }
 
-  end(eventId: string, ended: Ended | undefined): void {
+  end(work: Work, ended: Ended | undefined): void {
+    if (work.kind === "due" && work.place) {
+      this.#ordered ??= new OrderedWork(this.#parts.clock);
+      if (this.#ordered.end(work.place, ended)) this.#wantRefill(logStart);
+      return;
+    }
+    const { eventId } = work;
     this.#present.delete(eventId);
     if (ended === "unreadable") this.#unreadable.add(eventId);
     if (ended === "gone") this.#gone.add(eventId);
@@ -112,6 +125,7 @@ export class WorkWindow {
       this.#letGo(work);
     }
     this.#work = [];
+    this.#ordered?.drop();
     this.#held = true;
     this.#refillFrom = undefined;
     this.#behind = undefined;
@@ -124,18 +138,19 @@ export class WorkWindow {
   }
 
   /** Begins a refill. The function takes in events due by `dueBy` (ms since 1970); throws when the index is behind. */
-  refill(): (tenantId: string, dueBy: number) => Promise<void> {
+  refill(): (destination: Destination, dueBy: number) => Promise<void> {
     this.#refilling = true;
-    return (tenantId, dueBy) => this.#refill(tenantId, dueBy);
+    return (destination, dueBy) => this.#refill(destination, dueBy);
   }
 
-  async #refill(tenantId: string, dueBy: number): Promise<void> {
+  async #refill(destination: Destination, dueBy: number): Promise<void> {
     const told = this.#refillFrom ?? logStart;
     const upTo = this.#behind ?? later(this.#written, told);
     this.#refillFrom = undefined;
     this.#held = false;
     try {
-      await this.#takeIn(tenantId, dueBy, upTo);
+      if (destination.ordering === "none" || destination.deleted) await this.#takeIn(destination, dueBy, upTo);
+      else await this.#takeInOrdered(destination, dueBy, upTo);
       this.#behind = undefined;
       if (told > upTo) this.#wantRefill(told);
     } catch (error) {
@@ -151,13 +166,18 @@ export class WorkWindow {
   }
 
   /** The event for the next probe: the first due one after the last probe of this outage, or else the first of all. */
-  async oldest(circuit: Circuit): Promise<Unclaimed | undefined> {
+  async oldest(circuit: Circuit, destination: Destination): Promise<Unclaimed | undefined> {
     const { log, dueIndex } = this.#parts;
     const { openUntil, probe } = circuit;
     const before = this.#searched?.openUntil === openUntil ? this.#searched.upTo : undefined;
     const upTo = before ?? (await log.head());
     this.#searched = { openUntil, upTo };
     await dueIndex.cover(later(this.#written, upTo));
+    if (destination.ordering !== "none") {
+      const head = await this.#oldestHead(destination);
+      this.#searched = undefined;
+      return head;
+    }
     // A probe that is still claimed here is lost, so it is the outage's last probe.
     const last = probe?.eventId ?? circuit.lastProbe;
     const next = last === undefined ? undefined : await this.#oldestDue(circuit, last);
@@ -173,7 +193,22 @@ export class WorkWindow {
     return due.find((eventId) => !this.#unreadable.has(eventId) && !this.#gone.has(eventId));
   }
 
-  async #takeIn(tenantId: string, dueBy: number, position: Position): Promise<void> {
+  /** The oldest of the due heads of all slots. */
+  async #oldestHead(destination: Destination): Promise<Unclaimed | undefined> {
+    const { dueIndex, clock } = this.#parts;
+    const destinationId = this.#destinationId;
+    const slots = await dueIndex.slots(destinationId);
+    const heads = await Promise.all(slots.map((slot) =>
+      dueIndex.inSlot(destinationId, slot, 1, this.#ordered?.passed(slot))));
+    const [head] = heads.flat()
+      .filter((event) => isDue(event, clock.now()))
+      .sort((one, other) => (one.position < other.position ? -1 : 1));
+    if (head) return { kind: "due", eventId: head.eventId, place: placeOf(head) };
+    const [eventId] = await dueIndex.unplaced({ ...destination, destinationId }, clock.now());
+    return eventId === undefined ? undefined : { kind: "due", eventId };
+  }
+
+  async #takeIn({ tenantId }: Destination, dueBy: number, position: Position): Promise<void> {
     const { found, more } = await this.#pages.next({
       tenantId,
       position,
@@ -190,6 +225,26 @@ export class WorkWindow {
     if (fresh.length > room) this.#pages.startOver();
     this.#moreWaits = more || fresh.length > room;
     if (this.#moreWaits) this.#wantRefill(position);
+  }
+
+  /** Takes in the first events of each slot that has none at hand or under way. */
+  async #takeInOrdered({ tenantId, orderedSince }: Destination, dueBy: number, position: Position): Promise<void> {
+    const { dueIndex, clock } = this.#parts;
+    await dueIndex.cover(position);
+    const destinationId = this.#destinationId;
+    const ordered = (this.#ordered ??= new OrderedWork(clock));
+    const slots = ordered.free(await dueIndex.slots(destinationId));
+    const limit = Math.max(1, Math.floor((windowSize - ordered.count) / slots.length));
+    const [lists, unplaced] = await Promise.all([
+      Promise.all(slots.map((slot) => dueIndex.inSlot(destinationId, slot, limit, ordered.passed(slot)))),
+      dueIndex.unplaced({ destinationId, tenantId, orderedSince }, dueBy),
+    ]);
+    // The work was dropped meanwhile: the events found are dropped, too.
+    if (this.#held) return;
+    slots.forEach((slot, at) => ordered.offer(slot, lists[at] ?? [], lists[at]?.length === limit));
+    const room = windowSize - this.#work.length;
+    const fresh = unplaced.filter((eventId) => !this.#knows(eventId)).slice(0, room);
+    for (const eventId of fresh) this.#push({ kind: "due", eventId });
   }
 
   /** Whether the due index is being asked, or is to be asked once there is room. */

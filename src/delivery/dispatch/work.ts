@@ -29,10 +29,26 @@ export interface Claimed extends Start, Known {
   readonly position: Position;
 }
 
+/** The place of an event in the order of its destination. */
+export interface Place {
+  readonly slot: number;
+  readonly eventId: string;
+  /** The position of the fact that accepted it, or put it back to work. */
+  readonly position: Position;
+}
+
+/** An event found in the due index and still to be read. */
+export interface Due {
+  readonly kind: "due";
+  readonly eventId: string;
+  /** Its place, if its destination is ordered. */
+  readonly place?: Place;
+  /** How long it waited for an earlier event, if it did. */
+  readonly held?: Hold;
+}
+
 /** One event to try: freshly accepted with all its data, or found in the due index and still to be read. */
-export type Unclaimed =
-  | { readonly kind: "first"; readonly eventId: string; readonly item: FirstAttempt }
-  | { readonly kind: "due"; readonly eventId: string };
+export type Unclaimed = { readonly kind: "first"; readonly eventId: string; readonly item: FirstAttempt } | Due;
 
 /** A first attempt that is claimed by the append that accepts its event; the append may fail. */
 export interface Reserved {
@@ -45,11 +61,17 @@ export interface Reserved {
 /** One event to try. */
 export type Work = Unclaimed | Reserved;
 
-/** Why work had no effect: another worker was first, it is not this worker's, or its record is damaged or missing. */
-export type Miss = "nothing to do" | "not ours" | "unreadable" | "gone";
+/**
+ * Why work had no effect: another worker was first, it is not this worker's, its record is damaged or missing, or the
+ * event has left its place in the order.
+ */
+export type Miss = "nothing to do" | "not ours" | "unreadable" | "gone" | "over";
 
-/** How work ended: the receiver took the event, or did not, or the work had no effect. */
-export type Ended = "delivered" | "failed" | Miss;
+/** How an attempt ended: the receiver took the event, or did not, and then the event may be given up. */
+export type AttemptEnd = "delivered" | "failed" | "given up";
+
+/** How work ended: by an attempt, or without effect. */
+export type Ended = AttemptEnd | Miss;
 
 /** The origin of a worker's entries in the log. */
 export function originOf(known: Pick<Known, "correlationId" | "causationId">, workerId: string): Origin {

@@ -1,13 +1,14 @@
 import { destinations } from "../../../projections/destinations/destinations.ts";
 import {
-  leases, waiting, waitingTests, type LeaseDocument, type WaitingDocument,
+  leases, ordered, waiting, waitingTests, type LeaseDocument, type OrderedDocument, type WaitingDocument,
 } from "../../../projections/due/due.ts";
 import { accepted, events, eventsOrdered } from "../../../projections/events/events.ts";
 import { quarantine } from "../../../projections/quarantine/quarantine.ts";
 import { destinationStatus } from "../../features/destinations/facts.ts";
 import { acceptedMsOf } from "../../kernel/domain/event-id.ts";
+import { slotCount } from "../../kernel/domain/ordering.ts";
 import { streams } from "../../kernel/domain/streams.ts";
-import { timestamp } from "../../kernel/domain/time.ts";
+import { millis, timestamp, type Timestamp } from "../../kernel/domain/time.ts";
 import type { Position } from "../../kernel/ports/event-store.ts";
 import type { ReadModels, Selection } from "../../kernel/ports/read-models.ts";
 import { documentOf, everyDocument, everyValue, pagesOf } from "../../kernel/read-models/scans.ts";
@@ -29,6 +30,8 @@ const catchUpMs = 5_000;
 const askedAtOnce = 8;
 /** An event accepted this long after now was accepted by a clock that has been set back since. */
 const aheadMs = 10_000;
+/** Events looked at for one without a place in the order. */
+const unplacedAtOnce = 64;
 const pending = { collection: events.name, where: { status: "Pending" } } as const;
 
 /** Knows due work and attempts under way, a moment behind the log. All queries throw ReadModelsUnavailable. */
@@ -60,6 +63,43 @@ export class DueIndex {
     ]);
     const found = [pending.filter((eventId) => !tests.has(eventId)), retries];
     return [...new Set(found.flat())].sort(compared).slice(0, limit);
+  }
+
+  /** The slots of an ordered destination that have unfinished events. */
+  async slots(destinationId: string): Promise<readonly number[]> {
+    const selection = { collection: ordered.name, where: { destinationId } };
+    return (await this.#readModels.distinct(selection, "slot", { limit: slotCount })) as readonly number[];
+  }
+
+  /** The first unfinished events of a slot, or of those after a place. */
+  async inSlot(
+    destinationId: string, slot: number, limit: number,
+    after?: { readonly position: Position; readonly eventId: string },
+  ): Promise<readonly OrderedDocument[]> {
+    const found = await this.#readModels.find({
+      collection: ordered.name,
+      where: { destinationId, slot },
+      order: { field: "position", descending: false },
+      ...(after && { after: { value: after.position, key: after.eventId } }),
+      limit,
+    });
+    return found as readonly OrderedDocument[];
+  }
+
+  /** Due events that have no place in the order: they were accepted by a process that did not know of it yet. */
+  async unplaced(of: WorkOf & { readonly orderedSince: Timestamp }, now: number): Promise<readonly string[]> {
+    const range = accepted({ to: timestamp(millis(of.orderedSince) + aheadMs) });
+    const [pending, retries] = await Promise.all([
+      this.#readModels.keys({ ...pendingOf(of), range, order: eventsOrdered(false), limit: unplacedAtOnce }),
+      this.#readModels.keys({
+        collection: waiting.name, where: { destinationId: of.destinationId }, range: { ...range, field: waiting.key },
+        within: { field: "dueAt", to: timestamp(now) }, order: { field: waiting.key, descending: false },
+        limit: unplacedAtOnce,
+      }),
+    ]);
+    const found = [...new Set([...pending, ...retries])];
+    const places = await ofEach(found, (eventId) => this.#readModels.get(ordered.name, eventId));
+    return found.filter((_, at) => places[at] === null);
   }
 
   tests(destinationId: string): Promise<readonly string[]> {

@@ -11,7 +11,9 @@ import { destinations } from "../destinations/facts.ts";
 import { decide } from "../events/decide.ts";
 import { actOnEach, bulkFilter, record, selectedBy } from "../events/selection.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
-import { changeShown, loadShown, eventView, countFinished, tracesOf, type LoadedWebhook } from "../events/webhooks.ts";
+import {
+  changeShown, loadShown, eventView, countFinished, slotOfResent, tracesOf, type LoadedWebhook,
+} from "../events/webhooks.ts";
 import type { ReplaysEvent } from "../replays/facts.ts";
 import { cancellableStatuses, type CancellationsEvent } from "./facts.ts";
 
@@ -137,9 +139,11 @@ export class BulkReplay {
 
   /** Whether it was this request that replayed the event. Throws a Refusal where it cannot be replayed. */
   async #replay(tenantId: string, id: string, origin: Origin): Promise<boolean> {
-    const { metrics, clock } = this.#parts;
-    const changed = await changeShown(this.#parts, tenantId, id, origin, (event) =>
-      decide(event, { type: "Replay", at: timestampNow(clock) }));
+    const { aggregates, metrics, clock } = this.#parts;
+    const changed = await changeShown(this.#parts, tenantId, id, origin, async (event) => {
+      const slot = await slotOfResent(aggregates, event);
+      return decide(event, { type: "Replay", slot, at: timestampNow(clock) });
+    });
     if (changed) metrics.replayed();
     return changed !== null;
   }

@@ -1,6 +1,6 @@
 import type { DataOf } from "../../kernel/domain/domain-event.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
-import { changesOf, creationOf, type Given, type NewValues } from "../../kernel/domain/settings.ts";
+import { changesOf, creationOf, same, type Given, type NewValues } from "../../kernel/domain/settings.ts";
 import { dayMs, millis, type Timestamp } from "../../kernel/domain/time.ts";
 import {
   destinationFacts, type DestinationAuth, type DestinationEvent, type DestinationSettings, type DestinationState,
@@ -20,6 +20,8 @@ export type DestinationCommand =
       /** Sealed; null for values that stay. */
       readonly headers?: Readonly<Record<string, string | null>> | undefined;
       readonly active?: boolean | undefined;
+      /** Whether events wait or are under way. */
+      readonly isBusy?: boolean;
       /** null removes the configured authentication. */
       readonly auth?: DestinationAuth | null | undefined;
       readonly at: Timestamp;
@@ -41,7 +43,10 @@ export function decide(state: DestinationState, command: DestinationCommand): De
   const ids = { destinationId: state.id, tenantId: state.tenantId, at: command.at };
   switch (command.type) {
     case "ChangeDestination": {
-      const { active, auth, headers, ...others } = command;
+      const { active, auth, headers, isBusy = false, ...others } = command;
+      if (isBusy && !same(others.ordering ?? state.ordering, state.ordering)) {
+        refuse("rejected", "ordering: cannot change while events of the destination wait");
+      }
       const settings = { ...others, headers: headers && withKept(state.headers, headers) };
       const events: DestinationEvent[] = changesOf(destinationFacts, state, settings, ids);
       if (auth === null && state.auth) events.push({ type: "DestinationAuthRemoved", data: ids });

@@ -1,8 +1,9 @@
 import createDestination from "../../../schemas/requests/create-destination.json" with { type: "json" };
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
+import { orderingSchema, type Ordering } from "../../kernel/domain/ordering.ts";
 import {
-  anyText, httpsUrl, integer, nullable, number, object, oneOf, optional, sealed, text, texts, uuid, values,
+  anyText, described, httpsUrl, integer, nullable, number, object, oneOf, optional, sealed, text, texts, uuid, values,
   type ValueOf,
 } from "../../kernel/domain/schema.ts";
 import { withChanges } from "../../kernel/domain/settings.ts";
@@ -65,6 +66,7 @@ export const destinationFacts = {
       name: optional(name), description: optional(description), ownerId: optional(ownerId),
       metadata: optional(metadata), headers: optional(headers),
       expireAfterDays: optional(expireAfterDays), disableAfterDays: optional(disableAfterDays),
+      ordering: optional(described<Ordering>(orderingSchema, "The order of deliveries; missing where there is none.")),
     },
     meaning: "The destination was registered.",
     words: [
@@ -73,6 +75,7 @@ export const destinationFacts = {
     ],
     shown: [
       ...told, "url", "serverRateLimit", "auth", "whenSuspended", "ratePerSecond", ...descriptive, "headers", ...policy,
+      "ordering",
     ],
     audit: "destination",
     creates: true,
@@ -139,6 +142,15 @@ export const destinationFacts = {
     changes: policy,
     audit: "destination",
     setting: "how the destination is tried",
+  }),
+  DestinationOrderingChanged: fact({
+    data: { ...ids, from: described<Ordering>(orderingSchema, "The order before."), ordering: orderingSchema },
+    meaning: "The order of deliveries changed.",
+    words: "changed the order of deliveries",
+    shown: [...told, "from", "ordering"],
+    changes: ["ordering"],
+    audit: "destination",
+    setting: "the destination's order of deliveries",
   }),
   DestinationActivated: fact({
     data: ids,
@@ -237,6 +249,7 @@ export interface DestinationSettings {
   readonly expireAfterDays: number | null;
   /** It becomes Inactive once its attempts only failed for so long; null: it stays as it is. */
   readonly disableAfterDays: number | null;
+  readonly ordering: Ordering;
 }
 
 /** The settings that a registration may lack, as they are without them. */
@@ -244,6 +257,7 @@ export const unset = {
   whenSuspended: "reject", ratePerSecond: null,
   name: null, description: null, ownerId: null, metadata: {}, headers: {},
   timeoutMs: null, retryPolicy: null, circuit: null, expireAfterDays: null, disableAfterDays: null,
+  ordering: "none" as Ordering,
 } satisfies Partial<DestinationSettings>;
 
 /** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */
@@ -256,6 +270,8 @@ export interface Destination extends DestinationSettings, OwnSigning {
   readonly deleted: boolean;
   readonly auth: DestinationAuth | null;
   readonly ingestTokenHash: string;
+  /** When the ordering was set last. */
+  readonly orderedSince: Timestamp;
   readonly createdAt: Timestamp;
   readonly updatedAt: Timestamp;
 }
@@ -267,7 +283,7 @@ export type DestinationState = Destination | undefined;
 export function evolve(state: DestinationState, event: DestinationEvent): DestinationState {
   if (event.type === "DestinationRegistered") {
     const { destinationId, at, ...settings } = event.data;
-    const times = { activeSince: at, createdAt: at, updatedAt: at };
+    const times = { orderedSince: at, activeSince: at, createdAt: at, updatedAt: at };
     return { ...unset, ...noOwnSigning, ...settings, id: destinationId, active: true, deleted: false, ...times };
   }
   if (!state) return state;
@@ -282,6 +298,8 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
     case "DestinationHeadersConfigured":
     case "DestinationAuthConfigured":
       return { ...withChanges(destinationFacts, state, event), updatedAt };
+    case "DestinationOrderingChanged":
+      return { ...withChanges(destinationFacts, state, event), orderedSince: updatedAt, updatedAt };
     case "DestinationActivated":
       return { ...state, active: true, activeSince: updatedAt, updatedAt };
     case "DestinationDeactivated":

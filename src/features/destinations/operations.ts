@@ -168,12 +168,17 @@ export function destinationOperations({ commands, queries }: Services): Operatio
         "replace the credentials": { authType: "BearerToken", credentials: { token: "their new token" } },
         "remove the authentication": { removeAuth: true },
         "rename it": { name: "Invoices", description: null },
+        "deliver the events of a customer in order": { ordering: { by: "/customer/id" } },
       },
       answers: {
         200: json("destination", "The destination as it is now.", { ...destination, status: "Inactive" }),
         403: problem(
           "The caller is a Viewer, or the destination belongs to another tenant.",
           "only Developer or above may change destinations", othersDestination,
+        ),
+        422: problem(
+          "The ordering is another one, and events of the destination wait.",
+          "ordering: cannot change while events of the destination wait",
         ),
       },
     }, async (call) => ({

@@ -1,6 +1,7 @@
 import { requireOwn, ownOf } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { eventIdOf, keyOfEvent } from "../../kernel/domain/event-id.ts";
+import { slotOf } from "../../kernel/domain/ordering.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { requireRole } from "../../kernel/domain/roles.ts";
 import { streams } from "../../kernel/domain/streams.ts";
@@ -9,7 +10,7 @@ import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { type Origin, entriesOf } from "../../kernel/log/origin.ts";
 import { timestampNow } from "../../kernel/ports/clock.ts";
 import { noStream } from "../../kernel/ports/event-store.ts";
-import { destinations } from "../destinations/facts.ts";
+import { destinations, type Destination } from "../destinations/facts.ts";
 import { decide, type WebhookCommand } from "./decide.ts";
 import { type Webhook, evolve, noApiKey, type WebhookEvent, type WebhookState } from "./facts.ts";
 import { countFinished, eventView, type EventView, changeShown, type Decision } from "./webhooks.ts";
@@ -60,12 +61,13 @@ export class EventCommands {
     { type, to }: { readonly type: "Replay" | "Resend"; readonly to: string },
     makeRoom?: MakeRoom,
   ): Promise<EventView> {
-    const command = { type, at: timestampNow(this.#parts.clock) };
+    const at = timestampNow(this.#parts.clock);
     const view = await this.#change(caller, id, origin, to, async (event) => {
-      const facts = decide(event, command);
-      await this.#requireDestination(event);
+      // An event that cannot be sent again is refused before its destination is.
+      decide(event, { type, at });
+      const { ordering } = await this.#destinationOf(event);
       await makeRoom?.(eventView(event));
-      return facts;
+      return decide(event, { type, slot: slotOf(ordering, event.payload), at });
     });
     this.#parts.metrics.replayed();
     return view;
@@ -92,9 +94,9 @@ export class EventCommands {
     return eventView(event);
   }
 
-  async #requireDestination({ destinationId }: Webhook): Promise<void> {
+  async #destinationOf({ destinationId }: Webhook): Promise<Destination> {
     const { state } = await this.#parts.aggregates.current(destinations, destinationId);
-    if (!state || state.deleted) refuse("rejected", "the event's destination was deleted");
+    return !state || state.deleted ? refuse("rejected", "the event's destination was deleted") : state;
   }
 }
 

@@ -51,7 +51,13 @@ export type WebhookCommand =
     }
   /** The attempt was not made, since the outbound proxy failed. */
   | { readonly type: "Withdraw"; readonly attempt: number; readonly error: string; readonly at: Timestamp }
-  | { readonly type: "Replay" | "Resend"; readonly at: Timestamp; readonly replayId?: string }
+  | {
+      readonly type: "Replay" | "Resend";
+      /** The event's slot in its destination's order as it is now; null or missing without an order. */
+      readonly slot?: number | null;
+      readonly at: Timestamp;
+      readonly replayId?: string;
+    }
   | { readonly type: "BringForward"; readonly at: Timestamp }
   /** Cancels the event if it waits since `before` or longer. */
   | { readonly type: "Expire"; readonly before: Timestamp; readonly at: Timestamp }
@@ -154,9 +160,12 @@ function replay(state: Webhook, command: BackToWork): WebhookEvent[] {
   return backToWork(state, "replay", command);
 }
 
-function backToWork(state: Webhook, mode: "replay" | "resend", { at, replayId }: BackToWork): WebhookEvent[] {
+function backToWork(
+  state: Webhook, mode: "replay" | "resend", { at, replayId, slot = null }: BackToWork,
+): WebhookEvent[] {
   const by = replayId === undefined ? {} : { replayId };
-  return [{ type: "EventReplayed", data: { ...moved(state, "Pending", at), mode, nextAttemptAt: at, ...by } }];
+  const toPending = moved({ ...state, slot }, "Pending", at);
+  return [{ type: "EventReplayed", data: { ...toPending, mode, nextAttemptAt: at, ...by } }];
 }
 
 /** A retry that is due already keeps its time, and so its place among the others. */
@@ -250,11 +259,12 @@ function awaitsOutcome(state: Webhook, attempt: number): boolean {
 }
 
 function moved(state: Webhook, to: Webhook["status"], at: Timestamp): Moved {
-  const { id, tenantId, destinationId, acceptedAt, status, eventType, ownerId, test, notification } = state;
+  const { id, tenantId, destinationId, acceptedAt, status, eventType, ownerId, test, notification, slot } = state;
   const fields: Moved = { eventId: id, tenantId, destinationId, acceptedAt, from: status, to, at };
   if (eventType !== null) fields.eventType = eventType;
   if (ownerId !== null) fields.ownerId = ownerId;
   if (test) fields.test = true;
   if (notification) fields.notification = true;
+  if (slot !== null) fields.slot = slot;
   return fields;
 }

@@ -22,6 +22,11 @@ export const eventStatuses = [
 /** One of {@link eventStatuses}, as facts, read models and the API spell it. */
 export type EventStatus = (typeof eventStatuses)[number];
 
+/** The slot of an event in an ordered destination: its events are sent one after the other (docs/adr). */
+const slot = optional(integer(
+  0, "The part of an ordered destination whose events are sent one after the other; missing without an ordering.", 63,
+));
+
 /** Fields that every fact after the first repeats, so that a projection needs no other fact. */
 const moved = {
   eventId: uuid(), tenantId: uuid(), destinationId: uuid(), acceptedAt: time(),
@@ -34,11 +39,12 @@ const moved = {
   )),
   test: optional(boolean<true>("Whether it is a test event; missing for any other.")),
   notification: optional(boolean<true>("Whether it tells the tenant of its destinations; missing for any other.")),
+  slot,
 };
 /** The fields that every fact of an event after the first repeats. */
 export type Moved = ObjectOf<typeof moved>;
 /** Fields that only facts of some events have, and that every fact of such an event repeats. */
-export type Classified = Pick<Moved, "eventType" | "ownerId" | "test" | "notification">;
+export type Classified = Pick<Moved, "eventType" | "ownerId" | "test" | "notification" | "slot">;
 
 /** Reasons that are the relay's own fault: they say nothing of the receiver. */
 export const ownFailures: ReadonlySet<FailureReason> = new Set(["not sent", "outcome unknown"]);
@@ -58,7 +64,7 @@ export function countsForCircuit(
   return !ownFailures.has(reason) && answer?.statusCode !== 429;
 }
 
-/** Why an event that is due is not sent. `ordering` is reserved. */
+/** Why an event that is due is not sent. */
 export const waitReasons = [
   "circuit-open", "destination-inactive", "concurrency-limit", "receiver-pause", "rate-limit", "ordering", "proxy",
 ] as const;
@@ -119,6 +125,7 @@ export const webhookFacts = {
         uuid("The event whose payload it sends to another destination; missing where there is none."),
       ),
       replayId,
+      slot,
     },
     upcasters: [(data) => ({ ...data, senderRevision: null })],
     meaning: "The event was accepted.",
@@ -300,6 +307,8 @@ export interface Webhook {
   readonly notification: boolean;
   /** The event whose payload this one sends to another destination. */
   readonly sourceEventId: string | null;
+  /** The slot of its destination's order since its acceptance, or the last replay or resend; null without an order. */
+  readonly slot: number | null;
 }
 
 /** Undefined before the event was accepted, and once its stream is deleted. */
@@ -308,14 +317,14 @@ export type WebhookState = Webhook | undefined;
 /** Folds one fact in. */
 export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
   if (event.type === "EventAccepted") {
-    const { eventId, tenantId, destinationId, payload, idempotencyKey, at, senderId } = event.data;
+    const { eventId, tenantId, destinationId, payload, idempotencyKey, at, senderId, slot = null } = event.data;
     const { eventType = null, ownerId = null, tags = null, test = false, sourceEventId = null } = event.data;
     const { notification = false } = event.data;
     return {
       id: eventId, tenantId, destinationId, payload, idempotencyKey,
       status: "Pending", retryCount: 0, ownFailures: 0, attempts: 0, resentAfter: 0, open: [], lost: [],
       nextAttemptAt: at, acceptedAt: at, waitsSince: at, deliveredAt: null,
-      senderId, eventType, ownerId, tags, test, notification, sourceEventId,
+      senderId, eventType, ownerId, tags, test, notification, sourceEventId, slot,
     };
   }
   if (!state) return state;
@@ -345,9 +354,9 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
     case "RetryBroughtForward":
       return { ...state, status, nextAttemptAt: event.data.nextAttemptAt };
     case "EventReplayed": {
-      const { mode, nextAttemptAt, at: waitsSince } = event.data;
+      const { mode, nextAttemptAt, at: waitsSince, slot = null } = event.data;
       const resentAfter = mode === "resend" ? state.attempts : state.resentAfter;
-      return { ...state, status, retryCount: 0, ownFailures: 0, resentAfter, nextAttemptAt, waitsSince };
+      return { ...state, status, retryCount: 0, ownFailures: 0, resentAfter, nextAttemptAt, waitsSince, slot };
     }
     case "DeliveryExhausted":
     case "EventCancelled":

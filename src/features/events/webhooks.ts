@@ -1,5 +1,6 @@
 import type { components } from "../../../schemas/api.ts";
 import { eventIdOf } from "../../kernel/domain/event-id.ts";
+import { slotOf } from "../../kernel/domain/ordering.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { LongReads, type Turn } from "../../kernel/log/long-reads.ts";
@@ -12,6 +13,7 @@ import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Metrics } from "../../kernel/ports/telemetry.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import { unkeyedEventKey } from "../../kernel/tools/hashing.ts";
+import { destinations } from "../destinations/facts.ts";
 import { purges, isPurged } from "../purges/facts.ts";
 import { evolve, type Webhook, type WebhookEvent, type WebhookState, isFinished } from "./facts.ts";
 
@@ -236,6 +238,14 @@ export function eventView(webhook: Webhook): EventView {
     test: webhook.test,
     sourceEventId: webhook.sourceEventId,
   };
+}
+
+/** The slot that an event gets in its destination's order, as far as that is known, if it is sent again. */
+export async function slotOfResent(
+  aggregates: Aggregates, { destinationId, payload }: Pick<Webhook, "destinationId" | "payload">,
+): Promise<number | null> {
+  const { state } = await aggregates.read(destinations, destinationId);
+  return state ? slotOf(state.ordering, payload) : null;
 }
 
 /** Counts the event that these facts finish, unless it was finished already. */

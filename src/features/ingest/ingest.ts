@@ -1,4 +1,5 @@
 import { eventIdOf, keyOfEvent } from "../../kernel/domain/event-id.ts";
+import { slotIn } from "../../kernel/domain/ordering.ts";
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { Tags } from "../../kernel/domain/tags.ts";
@@ -100,6 +101,7 @@ export class Ingest {
         idempotencyKey: idempotencyKey ?? null, payload, original: sender?.mapping ? received : null,
         ...(eventType !== undefined && { eventType }), ...(ownerId !== undefined && { ownerId }),
         ...(allTags && { tags: allTags }),
+        ...(destination.ordering !== "none" && slotIn(destination.ordering, payload)),
       },
       at,
     });

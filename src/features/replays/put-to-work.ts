@@ -10,7 +10,7 @@ import { noStream, RevisionConflict, type RecordedEvent } from "../../kernel/por
 import type { EventKeys } from "../../kernel/sealing/event-keys.ts";
 import { decide } from "../events/decide.ts";
 import type { Webhook, WebhookEvent } from "../events/facts.ts";
-import { changeShown, loadShown, loadWebhook } from "../events/webhooks.ts";
+import { changeShown, loadShown, loadWebhook, slotOfResent } from "../events/webhooks.ts";
 import type { LoadedReplay } from "./queries.ts";
 
 type Facts = readonly RecordedEvent<WebhookEvent>[];
@@ -62,13 +62,15 @@ export class PutToWork {
   }
 
   #sendAgain(eventId: string): Promise<boolean> {
-    const { clock, metrics } = this.#parts;
+    const { aggregates, clock, metrics } = this.#parts;
     const { job } = this.#replay;
     return orPassedOver(async () => {
       const at = timestampNow(clock);
-      const changed = await changeShown(this.#parts, job.tenantId, eventId, this.#origin, (event, facts) =>
-        (this.#isMeant(facts)
-          ? decide(event, { type: event.status === "Succeeded" ? "Resend" : "Replay", at, replayId: job.id }) : []));
+      const changed = await changeShown(this.#parts, job.tenantId, eventId, this.#origin, async (event, facts) => {
+        if (!this.#isMeant(facts)) return [];
+        const slot = await slotOfResent(aggregates, event);
+        return decide(event, { type: event.status === "Succeeded" ? "Resend" : "Replay", slot, at, replayId: job.id });
+      });
       if (!changed || changed.facts.length === 0) return this.isDone(eventId);
       metrics.replayed();
       return true;
@@ -82,12 +84,17 @@ export class PutToWork {
     const [accepted] = facts;
     if (!state || accepted?.type !== "EventAccepted" || !this.#isMeant(facts)) return () => this.#isSource(sourceId);
     if (await this.#isCopyFrom(destinationId, state)) return notMeant;
+    const { slot: _ofSource, ...source } = accepted.data;
     return async () => {
+      const slot = await slotOfResent(aggregates, { ...state, destinationId });
       const now = clock.now();
       const eventId = eventIdOf(now, this.#keyOf(sourceId));
       const created = decide(undefined, {
         type: "Accept",
-        event: { ...accepted.data, eventId, destinationId, idempotencyKey: null, sourceEventId: sourceId, replayId },
+        event: {
+          ...source, eventId, destinationId, idempotencyKey: null, sourceEventId: sourceId, replayId,
+          ...(slot !== null && { slot }),
+        },
         at: timestamp(now),
       });
       try {

@@ -6,7 +6,7 @@ import type { AttemptOutcome, WebhookEvent } from "../events/facts.ts";
 import type { SenderEvent } from "../senders/facts.ts";
 import type { TenantEvent } from "../tenants/facts.ts";
 
-/** Why something happened to an event, or not yet. `ordering` is reserved. */
+/** Why something happened to an event, or not yet. */
 export const causeCodes = [
   "first-attempt", "retry-schedule", "receiver-retry-after", "circuit-open", "probe", "destination-inactive",
   "concurrency-limit", "rate-limit", "ordering", "receiver-pause", "proxy", "requested", "destination-deleted",

@@ -52,6 +52,8 @@ export class Waits {
   readonly #holds: readonly Hold[];
   readonly #limit: { readonly entry: StoryEntry; readonly serverRateLimit: number } | undefined;
   readonly #deleted: StoryEntry | undefined;
+  /** The fact that placed the event in the order of its destination; undefined without an order. */
+  readonly #placed: StoryEntry | undefined;
 
   constructor(facts: StoryFacts) {
     this.#holds = holdsOf(facts);
@@ -61,6 +63,8 @@ export class Waits {
       ? { entry: destinationEntry(limit), serverRateLimit: limit.data.serverRateLimit } : undefined;
     const deleted = facts.destination.find(({ type }) => type === "DestinationDeleted");
     this.#deleted = deleted && destinationEntry(deleted);
+    const begun = facts.event.findLast(({ type }) => type === "EventAccepted" || type === "EventReplayed");
+    this.#placed = begun && begun.data.slot !== undefined ? eventEntry(begun) : undefined;
   }
 
   /** The chapter about a wait that is over; undefined where the event was sent at once. */
@@ -97,7 +101,7 @@ export class Waits {
 
   /** What holds a due event at a moment, if anything that is known. */
   #reasonNow(
-    { due }: Wait, holds: readonly Hold[], { time, inFlight }: StoryMoment,
+    { due }: Wait, holds: readonly Hold[], { time, inFlight, ahead }: StoryMoment,
   ): { readonly cause: Cause; readonly since: Timestamp; readonly until: Timestamp | null } | undefined {
     if (this.#deleted) {
       return { cause: cause("destination-deleted", this.#deleted), since: this.#deleted.time, until: null };
@@ -106,6 +110,7 @@ export class Waits {
       .filter(({ over }) => over === null || over > time)
       .sort((one, other) => precedence.indexOf(other.cause.code) - precedence.indexOf(one.cause.code));
     if (last) return { cause: last.cause, since: last.began.time, until: last.until };
+    if (this.#placed && (ahead ?? 0) > 0) return { cause: cause("ordering", this.#placed), since: due, until: null };
     if (!this.#limit || inFlight === null || inFlight < this.#limit.serverRateLimit) return undefined;
     const { entry, serverRateLimit } = this.#limit;
     return { cause: cause("concurrency-limit", entry, { serverRateLimit, inFlight }), since: due, until: null };

@@ -114,6 +114,14 @@ export function object<F extends Fields>(fields: F, description?: string): Schem
   return { ...described({ type: "object" }, description), additionalProperties: false, required, properties };
 }
 
+/** A value of exactly one of two schemas. */
+export function either<One, Other>(
+  one: Schema<One>, other: Schema<Other>, description?: string,
+): Schema<One | Other> {
+  const schema: object = { oneOf: [one, other] };
+  return described(schema as Schema, description);
+}
+
 /** The same value or null; a description replaces the schema's own. */
 export function nullable<Value>(schema: Schema<Value>, description?: string): Schema<Value | null> {
   const values = schema["enum"] as readonly unknown[] | undefined;

@@ -40,8 +40,11 @@ ajv.addKeyword({
   },
 });
 
-/** The pattern of a request's id; all others are against control characters. */
-const visiblePattern = String.raw`^[\u0021-\u007e]+$`;
+/** Patterns with words of their own; all others are against control characters. */
+const patternWords: Readonly<Record<string, string>> = {
+  [String.raw`^[\u0021-\u007e]+$`]: "visible ASCII characters without spaces",
+  "^(/([^/~]|~[01])*)+$": "a JSON Pointer such as /customer/id",
+};
 
 const compiled = new WeakMap<SchemaObject, ValidateFunction>();
 
@@ -102,10 +105,10 @@ function problemOf(error: ErrorObject | undefined): string {
       return `${path}: must not be empty`;
     case "uniqueItems":
       return `${path}: must not name anything twice`;
-    case "pattern":
-      return params["pattern"] === visiblePattern
-        ? `${path}: must be visible ASCII characters without spaces`
-        : `${path}: must not contain control characters`;
+    case "pattern": {
+      const words = patternWords[String(params["pattern"])];
+      return `${path}: must ${words === undefined ? "not contain control characters" : `be ${words}`}`;
+    }
     case "format":
       return `${path}: must be a UUID`;
     default:

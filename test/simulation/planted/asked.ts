@@ -52,8 +52,8 @@ export const asked: readonly PlantedBug[] = [
     name: "a replay sends an empty object",
     breaks: "a replay sends the bytes of its source",
     file: putToWork,
-    from: "event: { ...accepted.data, eventId, destinationId,",
-    to: "event: { ...accepted.data, payload: \"{}\", eventId, destinationId,",
+    from: "...source, eventId, destinationId,",
+    to: "...source, payload: \"{}\", eventId, destinationId,",
   },
   {
     name: "a replay counts what it passed over",

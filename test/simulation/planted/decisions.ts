@@ -48,8 +48,8 @@ export const decisions: readonly PlantedBug[] = [
     name: "a replay goes on counting",
     breaks: "failures are counted",
     file: state,
-    from: "return { ...state, status, retryCount: 0, ownFailures: 0, resentAfter, nextAttemptAt, waitsSince };",
-    to: "return { ...state, status, ownFailures: 0, resentAfter, nextAttemptAt, waitsSince };",
+    from: "return { ...state, status, retryCount: 0, ownFailures: 0, resentAfter, nextAttemptAt, waitsSince, slot };",
+    to: "return { ...state, status, ownFailures: 0, resentAfter, nextAttemptAt, waitsSince, slot };",
   },
   {
     name: "jitter comes early",

@@ -2,6 +2,7 @@ import type { PlantedBug } from "./planted-bug.ts";
 import { calmProbes, manyDead, manyLost } from "./weathers.ts";
 
 const claims = "src/delivery/dispatch/claims.ts";
+const orderedWork = "src/delivery/dispatch/ordered-work.ts";
 const attempts = "src/delivery/dispatch/attempts.ts";
 const lost = "src/delivery/dispatch/lost-attempts.ts";
 const dispatcher = "src/delivery/dispatch/dispatcher.ts";
@@ -380,5 +381,34 @@ export const delivery: readonly PlantedBug[] = [
       outageEveryMs: Infinity, log: { usualMs: 1, slow: 0, slowMs: 0, failBefore: 0, failAfter: 0 },
       readModels: { usualMs: 1, slow: 0.05, slowMs: 400, failBefore: 0, failAfter: 0 },
     },
+  },
+  {
+    name: "a first attempt goes before earlier events of an order",
+    breaks: "no event of a key is sent before an earlier one is delivered or given up",
+    file: dispatcher,
+    from: "event.slot === null && this.#roomForFirst() > 0;",
+    to: "this.#roomForFirst() > 0;",
+  },
+  {
+    name: "a slot goes on though its head waits for a retry",
+    breaks: "no event of a key is sent before an earlier one is delivered or given up",
+    file: orderedWork,
+    from: 'return ended === "delivered" || ended === "given up"',
+    to: 'return ended === "delivered" || ended === "failed" || ended === "given up"',
+  },
+  {
+    name: "an event of an order has no slot after a replay",
+    breaks: "an event has a slot where its destination is ordered",
+    file: "src/features/events/decide.ts",
+    from: "const toPending = moved({ ...state, slot }, \"Pending\", at);",
+    to: "const toPending = moved({ ...state, slot: null }, \"Pending\", at);",
+  },
+  {
+    name: "any head of an order is the probe",
+    breaks: "the oldest head of an order is the probe",
+    file: "src/delivery/dispatch/work-window.ts",
+    from: ".sort((one, other) => (one.position < other.position ? -1 : 1));",
+    to: ".sort((one, other) => (one.position < other.position ? 1 : -1));",
+    weather: calmProbes,
   },
 ];

@@ -54,16 +54,20 @@ async function projected(history: History): Promise<InMemoryReadModels> {
 function placesOf({ told }: History): {
   readonly beginnings: ReadonlyMap<string, string>;
   readonly endings: ReadonlyMap<string, { readonly position: string; readonly at: string }>;
+  /** The newest acceptance, replay or resend of each event. */
+  readonly orders: ReadonlyMap<string, string>;
 } {
   const beginnings = new Map<string, string>();
+  const orders = new Map<string, string>();
   const endings = new Map<string, { readonly position: string; readonly at: string }>();
   for (const [at, { stream, fact }] of told.entries()) {
     if (fact.type === "EventAccepted") beginnings.set(stream, position(at + 1));
+    if (fact.type === "EventAccepted" || fact.type === "EventReplayed") orders.set(stream, position(at + 1));
     const { from, to, at: time } = fact.data as { from?: EventStatus; to?: EventStatus; at: string };
     if (to === undefined || from === to || !isFinished(to)) continue;
     endings.set(stream, { position: position(at + 1), at: time });
   }
-  return { beginnings, endings };
+  return { beginnings, endings, orders };
 }
 
 /** The categories of the streams whose facts the audit lists if they have an actor. */
@@ -113,8 +117,8 @@ function expected(history: History): Record<string, Document[]> {
       })),
     ),
     destinations: destinations.map(({
-      auth, deleted: _, activeSince: __, ingestTokenHash: ___, signingSecret: _secret, signingKey: _signingKey,
-      circuit, headers, ...rest
+      auth, deleted: _, activeSince: __, ingestTokenHash: ___, orderedSince: _since, signingSecret: _secret,
+      signingKey: _signingKey, circuit, headers, ...rest
     }) => ({
       ...rest, headers: maskedHeaders(headers), authType: auth?.type ?? null, circuitPolicy: circuit,
       ...circuitOf(history, rest.id),
@@ -241,6 +245,14 @@ describe("read models of random histories", () => {
         expect(await models.sum(backlogCounter)).to.equal(webhooks.filter(isWaiting).length);
         const leases = (await all(models, "leases", "key")).map(({ key }) => key);
         expect(leases).to.have.members(webhooks.flatMap(({ id, open }) => open.map((attempt) => `${id}:${attempt}`)));
+        const { orders } = placesOf(history);
+        const slotted = webhooks.filter(({ status, slot }) => slot !== null && !isFinished(status));
+        expect(await all(models, "ordered", "eventId")).to.have.deep.members(
+          slotted.map(({ id: eventId, destinationId, slot, status, nextAttemptAt }) => ({
+            eventId, destinationId, slot, position: orders.get(streams.event(eventId)),
+            dueAt: status === "Processing" ? null : nextAttemptAt,
+          })),
+        );
       }),
       runs,
     );

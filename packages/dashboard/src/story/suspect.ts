@@ -9,6 +9,7 @@ const changes: Readonly<Record<string, string>> = {
   DestinationUrlChanged: "changed the URL",
   DestinationRateLimitChanged: "changed the limit of concurrent requests",
   DestinationPolicyChanged: "changed how it is tried",
+  DestinationOrderingChanged: "changed the order of deliveries",
   DestinationActivated: "switched the destination on",
   DestinationDeactivated: "switched the destination off",
   DestinationAuthConfigured: "changed the authentication",

@@ -63,6 +63,27 @@ describe("a first attempt whose claim got no answer from the log", () => {
   });
 });
 
+describe("an event of an ordered destination", () => {
+  it("is not claimed at a place that it left, since it was put back to work or is finished", async () => {
+    const eventId = "0193a1b2-c3d4-7000-8000-000000000004";
+    const entry = (type: string, position: string, data: object) =>
+      ({ type, position, data: { eventId, ...data }, metadata: { correlationId: "c" } });
+    const accepted = entry("EventAccepted", "1", { slot: 0 });
+    const givenUp = entry("DeliveryExhausted", "2", { to: "CriticalFailure" });
+    const replayed = entry("EventReplayed", "3", { to: "Pending", slot: 0 });
+    const missOf = (position: string, ...entries: readonly object[]) => {
+      const parts = { store: { readStream: async () => entries }, clock: new ManualClock() };
+      const claims = new Claims(parts as unknown as ConstructorParameters<typeof Claims>[0]);
+      return claims.missOf({ kind: "due", eventId, place: { slot: 0, eventId, position } });
+    };
+    expect(await missOf("1", accepted)).to.equal(undefined);
+    expect(await missOf("1", accepted, givenUp)).to.equal("over");
+    expect(await missOf("1", accepted, givenUp, replayed)).to.equal("over");
+    expect(await missOf("3", accepted, givenUp, replayed)).to.equal(undefined);
+    expect(await missOf("1")).to.equal("gone");
+  });
+});
+
 describe("the lease of a claim", () => {
   it("lasts as long as the timeout of its destination, or else of the relay, and 5 s", () => {
     const parts = (deliveryTimeoutMs: number) => ({ deliveryTimeoutMs, clock: new ManualClock() });

@@ -5,6 +5,7 @@ import {
 } from "../../../../src/delivery/dispatch/work-window.ts";
 import type { DueIndex, WaitingWork } from "../../../../src/delivery/requests/due-index.ts";
 import { newCircuit, type Circuit } from "../../../../src/features/circuits/facts.ts";
+import type { Destination } from "../../../../src/features/destinations/facts.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import type { EventLog } from "../../../../src/kernel/ports/event-store.ts";
 import type { FirstAttempt } from "../../../../src/kernel/ports/work-queue.ts";
@@ -13,6 +14,8 @@ import { ManualClock } from "../../../support/manual-clock.ts";
 const item = (n: number) =>
   ({ kind: "first", destinationId: "d", eventId: `e${n}`, payload: "1", position: "1" }) as FirstAttempt;
 const halfOpen = { ...newCircuit("d", "t"), position: "HalfOpen" } as const;
+const unordered = { id: "d", tenantId: "t", ordering: "none", deleted: false } as Destination;
+const due = (eventId: string) => ({ kind: "due", eventId }) as const;
 const wake = (position: string) => ({ kind: "wake", destinationId: "d", position }) as const;
 
 describe("a window of work", () => {
@@ -27,9 +30,9 @@ describe("a window of work", () => {
 
   beforeEach(() => {
     [named, covered, errors] = [[], [], []];
-    const due = (limit: number): WaitingWork[] => named.slice(0, limit).map((eventId) => ({ eventId, dueAt: "" }));
+    const first = (limit: number): WaitingWork[] => named.slice(0, limit).map((eventId) => ({ eventId, dueAt: "" }));
     const dueIndex = {
-      due: async (_of: unknown, _until: unknown, limit: number) => due(limit),
+      due: async (_of: unknown, _until: unknown, limit: number) => first(limit),
       oldestDue: async (_of: unknown, _now: unknown, limit: number, after = "") =>
         named.filter((eventId) => eventId > after).slice(0, limit),
       cover: async (position: string) => {
@@ -44,7 +47,7 @@ describe("a window of work", () => {
     window = new WorkWindow("d", parts);
   });
 
-  const refill = () => window.refill()("t", 0);
+  const refill = () => window.refill()(unordered, 0);
   const taken = () => Array.from({ length: windowSize + 1 }, () => window.take()?.eventId).filter((id) => id);
 
   it("leaves events beyond its size to the due index, and is low when few are left", async () => {
@@ -94,10 +97,10 @@ describe("a window of work", () => {
 
   it("is not clear for newer events after it dropped events or an attempt failed, until a refill", async () => {
     expect(window.clear).to.equal(true);
-    for (const lose of [() => window.hold(), () => window.lookAgain(), () => window.end("e1", "not ours")]) {
+    for (const lose of [() => window.hold(), () => window.lookAgain(), () => window.end(due("e1"), "not ours")]) {
       window.offer(item(1));
       window.take();
-      window.end("e1", undefined);
+      window.end(due("e1"), undefined);
       expect(window.clear).to.equal(true);
       lose();
       expect([window.clear, window.low, window.idle]).to.deep.equal([false, true, true]);
@@ -234,34 +237,34 @@ describe("a window of work", () => {
     window.hold();
     window.offer(item(1));
     expect(taken()).to.deep.equal(["e1"]);
-    window.end("e1", "unreadable");
+    window.end(due("e1"), "unreadable");
     window.offer(item(1));
     named = ["e1", "e2"];
     expect(taken()).to.deep.equal([]);
-    expect(await window.oldest(halfOpen)).to.include({ eventId: "e2" });
+    expect(await window.oldest(halfOpen, unordered)).to.include({ eventId: "e2" });
     expect(covered).to.deep.equal(["head"]);
   });
 
   it("remembers a limited number of unreadable events; beyond that it takes new ones, and does not look", () => {
     window.offer(wake("1"));
-    for (let n = 1; n < mostUnreadable; n += 1) window.end(`u${n}`, "unreadable");
+    for (let n = 1; n < mostUnreadable; n += 1) window.end(due(`u${n}`), "unreadable");
     expect(window.low).to.equal(true);
-    window.end("u0", "unreadable");
+    window.end(due("u0"), "unreadable");
     expect(window.low).to.equal(false);
     window.offer(item(1));
     expect(taken()).to.deep.equal(["e1"]);
   });
 
   it("looks for a probe behind an event that the log lacks, until that is accepted again", async () => {
-    const oldest = async () => (await window.oldest(halfOpen))?.eventId;
+    const oldest = async () => (await window.oldest(halfOpen, unordered))?.eventId;
     expect(await oldest()).to.equal(undefined);
     named = ["e1", "e2"];
     expect(await oldest()).to.equal("e1");
-    window.end("e1", undefined);
+    window.end(due("e1"), undefined);
     expect(await oldest()).to.equal("e1");
     errors.push(new Error("behind"));
     expect(await oldest().catch(String)).to.equal("Error: behind");
-    window.end("e1", "gone");
+    window.end(due("e1"), "gone");
     expect(await oldest()).to.equal("e2");
     window.offer(item(1));
     expect(await oldest()).to.equal("e1");
@@ -270,13 +273,14 @@ describe("a window of work", () => {
 
   it("looks for the next probe of an outage behind the last one, and from the start after the newest", async () => {
     named = ["e1", "e2", "e3"];
-    const after = async (circuit: Partial<Circuit>) => (await window.oldest({ ...halfOpen, ...circuit }))?.eventId;
+    const after = async (circuit: Partial<Circuit>) =>
+      (await window.oldest({ ...halfOpen, ...circuit }, unordered))?.eventId;
     expect(await after({ lastProbe: "e1" })).to.equal("e2");
     expect(await after({ lastProbe: "e3" })).to.equal("e1");
     // A claimed probe must be lost: otherwise there would be no look.
     expect(await after({ lastProbe: "e1", probe: { eventId: "e2", leaseUntil: timestamp(0) } })).to.equal("e3");
-    window.end("e2", "unreadable");
-    window.end("e3", "gone");
+    window.end(due("e2"), "unreadable");
+    window.end(due("e3"), "gone");
     expect(await after({ lastProbe: "e1" })).to.equal("e1");
     named = ["e9"];
     expect(await after({ lastProbe: "e9" }), "the only one").to.equal("e9");
@@ -310,10 +314,12 @@ describe("a window of work", () => {
     const open = (openUntil: string) => ({ ...halfOpen, position: "Open", openUntil }) as const;
     heads = ["2", "5", "7", "9"];
     errors.push(new Error("behind"), new Error("behind"), new Error("behind"));
-    for (const openUntil of ["noon", "noon", "one"]) await window.oldest(open(openUntil)).catch(() => undefined);
+    for (const openUntil of ["noon", "noon", "one"]) {
+      await window.oldest(open(openUntil), unordered).catch(() => undefined);
+    }
     window.written("6");
-    await window.oldest(open("one"));
-    await window.oldest(open("one"));
+    await window.oldest(open("one"), unordered);
+    await window.oldest(open("one"), unordered);
     expect(covered).to.deep.equal(["2", "2", "5", "6", "7"]);
   });
 

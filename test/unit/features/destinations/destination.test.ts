@@ -44,6 +44,7 @@ describe("destination", () => {
       activeSince: at,
       deleted: false,
       auth: null,
+      orderedSince: at,
       ingestTokenHash: "t1",
       createdAt: at,
       updatedAt: at,

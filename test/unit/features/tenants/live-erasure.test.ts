@@ -75,7 +75,8 @@ describe("erasing a tenant while relays run", () => {
       isDeepStrictEqual(furnished.documents[name], before.documents[name]));
     // Late ends and replays have tests of their own; the others have documents only while something is under way.
     expect(untouched.sort()).to.deep.equal([
-      "erasures", "forgetting", "lateFinishes", "leases", "purges", "purging", "quarantine", "replayedEvents",
+      "erasures", "forgetting", "lateFinishes", "leases", "ordered", "purges", "purging", "quarantine",
+      "replayedEvents",
     ]);
     // As the worker does, which does not run here.
     for (const event of waiting) await relay.deliveries.fail(event, 1);
