@@ -241,7 +241,7 @@ export class Dispatcher {
   #send({ destination, circuit }: KnownStanding): void {
     if (circuit.proxyProblem !== undefined) this.#wayOut.tellOfRecovery(circuit);
     const held = this.#holds.end();
-    this.#flow(destination, () => this.#pacedRoom(), (work) => this.#startAttempt(work, lastOf(work, held)));
+    this.#flow(destination, () => this.#room(), (work) => this.#startAttempt(work, lastOf(work, held)));
     if (this.#window.clear) return;
     if (this.#freePlaces <= 0) this.#holds.begin("concurrency-limit");
     else if (!this.#pace.admits) {
@@ -256,9 +256,9 @@ export class Dispatcher {
     this.#window.hold();
     const pausedUntil = this.#pause.until;
     if (pausedUntil !== null && pausedUntil === this.#heldInPause) return;
+    if (!this.#pace.admits) return this.#pace.wait();
     // Attempts that were under way when the circuit opened may outlast its timer.
     if (!this.#breaker.admits || this.#room() <= 0 || !this.#wayOut.look(standing)) return;
-    if (!this.#pace.admits) return this.#pace.wait();
     const leaseMs = this.#parts.claims.leaseMs(destination);
     const probing = this.#retryPause.run(() => this.#breaker.fire(() => this.#probe(destination, circuit, leaseMs)));
     this.#underWay.add(probing);
@@ -271,7 +271,7 @@ export class Dispatcher {
   /** Test events are sent in any state of destination and circuit, within the limit and the receiver's pause. */
   #sendTests(standing: KnownStanding): void {
     if (this.#pause.until !== null || (this.#tests.called && !this.#wayOut.look(standing))) return;
-    while (this.#pacedRoom() > 0) {
+    while (this.#room() > 0) {
       const eventId = this.#tests.take();
       if (eventId === undefined) break;
       this.#pace.take();
@@ -308,11 +308,7 @@ export class Dispatcher {
   }
 
   #room(): number {
-    return this.#parts.sendingBudget.allows(this.#sending) ? this.#freePlaces : 0;
-  }
-
-  #pacedRoom(): number {
-    return this.#pace.admits ? this.#room() : 0;
+    return this.#pace.admits && this.#parts.sendingBudget.allows(this.#sending) ? this.#freePlaces : 0;
   }
 
   get #freePlaces(): number {
@@ -328,7 +324,7 @@ export class Dispatcher {
   #roomForFirst(): number {
     if (this.#retryPause.paused || !this.#ownership.alive || !this.#window.clear) return 0;
     const standing = this.#standing();
-    return standing?.heldBy === null ? this.#pacedRoom() : 0;
+    return standing?.heldBy === null ? this.#room() : 0;
   }
 
   #startAttempt(work: Work, held?: Hold): void {
