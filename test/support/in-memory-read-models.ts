@@ -1,3 +1,4 @@
+import { destinations } from "../../projections/destinations/destinations.ts";
 import { affectedEvents, incidents } from "../../projections/incidents/incidents.ts";
 import { moments } from "../../projections/moments/moments.ts";
 import { eventTypes, statistics } from "../../projections/statistics/statistics.ts";
@@ -133,8 +134,8 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
   }
 
   /**
-   * All documents and counters in one comparable value; counters of 0 are left out. So are statistics and incidents:
-   * they keep events that a purge deletes from the log.
+   * All documents and counters in one comparable value; counters of 0 are left out. So are statistics, incidents and
+   * the last outcomes of destinations: they keep events that a purge deletes from the log.
    */
   contents(): Contents {
     return this.#contentsOf(
@@ -149,6 +150,13 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
   #contentsOf(isKept: (collection: string) => boolean, isCounted: (scope: string) => boolean): Contents {
     const kept = [...this.#collections].filter(([name]) => isKept(name));
     const documents = Object.fromEntries(kept.map(([name, all]) => [name, Object.fromEntries(all)]));
+    const listed = Object.entries(documents[destinations.name] ?? {});
+    if (listed.length > 0) {
+      documents[destinations.name] = Object.fromEntries(listed.map(([id, document]) => {
+        const { lastSuccessAt: _success, lastFailureAt: _failure, ...others } = document;
+        return [id, others];
+      }));
+    }
     const counters: Record<string, Record<string, number>> = {};
     for (const [scope, buckets] of this.#counters) {
       if (!isCounted(scope)) continue;
