@@ -40,6 +40,8 @@ interface Scene {
   readonly relay: RelayProcess;
   readonly owners: readonly ApiClient[];
   readonly largest: ApiClient;
+  /** Sessions of the largest tenant: a session has one search at a time. */
+  readonly searchers: readonly ApiClient[];
 }
 
 /** Lookups in much stored data, exports of it, searches in its payloads, and the cost of both to other tenants. */
@@ -51,7 +53,9 @@ export async function finding(): Promise<Report> {
   try {
     const owners: ApiClient[] = [];
     for (const tenant of set.tenants) owners.push((await relay.openAccount(tenant)).owner);
-    const scene: Scene = { set, relay, owners, largest: owners[0]! };
+    const searchers: ApiClient[] = [];
+    while (searchers.length < scansAtOnce) searchers.push((await relay.openAccount(set.tenants[0]!)).owner);
+    const scene: Scene = { set, relay, owners, largest: owners[0]!, searchers };
     // A process keeps memory that it once had: the small exports come first.
     const parts = await exportsOf(scene, rounds, `?To=${timestamp(acceptedMs(events / 10, events))}`);
     const whole = await exportsOf(scene, exportsOfAll, "");
@@ -125,7 +129,7 @@ async function measure(
   const ask = () => latencyOf(scene, asker, lists);
   const without = await ask();
   let isOver = false;
-  const scans = Array.from({ length: scansAtOnce }, () => scanUntil(scene, () => isOver));
+  const scans = scene.searchers.map((searcher) => scanUntil(searcher, () => isOver));
   const besideScans = await ask();
   isOver = true;
   const scanned = (await Promise.all(scans)).reduce((sum, rate) => sum + rate, 0);
@@ -149,12 +153,12 @@ async function latencyOf(
   return percentilesOf(times);
 }
 
-/** Searches all of the largest tenant's payloads, again and again; answers how many events a second were looked at. */
-async function scanUntil({ largest }: Scene, isOver: () => boolean): Promise<number> {
+/** Searches all payloads of a tenant, again and again; answers how many events a second were looked at. */
+async function scanUntil(searcher: ApiClient, isOver: () => boolean): Promise<number> {
   const query = new URLSearchParams({ Text: noPayloadHasIt });
   let [scanned, ms] = [0, 0];
   while (!isOver()) {
-    const read = await readLines(`/api/v1/events/search?${query.toString()}`, largest);
+    const read = await readLines(`/api/v1/events/search?${query.toString()}`, searcher);
     scanned += Number(read.end["scanned"]);
     ms += read.ms;
     const cursor = read.end["nextCursor"];
