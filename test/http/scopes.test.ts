@@ -5,121 +5,7 @@ import { embeddedEngines, type SharedEngines } from "../support/api-engines.ts";
 import { apiDocument } from "../support/document.ts";
 import { goodRequests, type GoodRequest, type Scene } from "../support/good-requests.ts";
 import { http, type HttpAnswer } from "../support/http.ts";
-
-/**
- * For every operation that needs a token: the lowest role of a service account, the scope that its key needs, and the
- * status that it then gets about a thing of its own tenant. `-`: a key without scopes. `any`: every key. An operation
- * for users only has neither role nor status.
- */
-const table = `
-getTenant                 | Viewer    | -                  | 200
-listTenantHistory         | Viewer    | audit:read         | 200
-listPurgeHistory          | Viewer    | audit:read         | 200
-listReplayHistory         | Viewer    | audit:read         | 200
-listCancellationHistory   | Viewer    | audit:read         | 200
-updateTenant              | Admin     | -                  | 200
-getWebhookSecret          | users
-regenerateWebhookSecret   | users
-expireWebhookSecrets      | users
-getSigningSecret          | users
-replaceSigningSecret      | users
-expireSigningSecrets      | users
-removeSigningSecret       | users
-verifySignature           | Viewer    | -                  | 200
-
-logout                    | users
-renewSession              | users
-endSession                | users
-changePassword            | users
-getMe                     | Viewer    | any                | 200
-
-createUser                | Developer | users:write        | 201
-listUsers                 | Viewer    | users:read         | 200
-getUser                   | Viewer    | users:read         | 200
-updateUser                | Admin     | users:write        | 200
-deleteUser                | Admin     | users:write        | 204
-createInvite              | Admin     | users:write        | 201
-listInvites               | Viewer    | users:read         | 200
-listInviteHistory         | Viewer    | audit:read         | 200
-revokeInvite              | Admin     | users:write        | 204
-
-createApiKey              | users
-listApiKeys               | Viewer    | -                  | 200
-listApiKeyHistory         | Viewer    | audit:read         | 200
-rotateApiKey              | users
-deleteApiKey              | users
-
-createServiceAccount      | users
-listServiceAccounts       | Viewer    | -                  | 200
-getServiceAccount         | Viewer    | -                  | 200
-listServiceAccountHistory | Viewer    | audit:read         | 200
-updateServiceAccount      | users
-deleteServiceAccount      | users
-createServiceKey          | users
-listServiceKeys           | Viewer    | -                  | 200
-rotateServiceKey          | users
-deleteServiceKey          | users
-
-createView                | users
-listViews                 | users
-updateView                | users
-deleteView                | users
-
-createNotificationSubscription | Developer | destinations:write | 201
-listNotificationSubscriptions | Viewer | destinations:read | 200
-deleteNotificationSubscription | Developer | destinations:write | 204
-
-listAudit                 | Viewer    | audit:read         | 200
-getStatistics             | Viewer    | events:read        | 200
-replaceSigningKey         | Developer | destinations:write | 200
-removeSigningKey          | Developer | destinations:write | 204
-testDestination           | Developer | events:write       | 202
-searchEvents              | Viewer    | events:read        | 200
-exportEvents              | Viewer    | events:read        | 200
-followStream              | Viewer    | events:read        | 200
-listRefusals              | Viewer    | events:read        | 200
-
-createDestination         | Developer | destinations:write | 201
-listDestinations          | Viewer    | destinations:read  | 200
-getDestination            | Viewer    | destinations:read  | 200
-listDestinationHistory    | Viewer    | audit:read         | 200
-listCircuitHistory        | Viewer    | audit:read         | 200
-updateDestination         | Developer | destinations:write | 200
-deleteDestination         | Developer | destinations:write | 204
-regenerateDestinationToken | Developer | destinations:write | 200
-
-createSender              | Developer | senders:write      | 201
-listSenders               | Viewer    | senders:read       | 200
-getSender                 | Viewer    | senders:read       | 200
-listSenderHistory         | Viewer    | audit:read         | 200
-updateSender              | Developer | senders:write      | 200
-deleteSender              | Developer | senders:write      | 204
-regenerateSenderToken     | Developer | senders:write      | 200
-testMapping               | Viewer    | senders:read       | 200
-tryMapping                | Viewer    | senders:read       | 200
-previewMapping            | Viewer    | events:read        | 200
-
-listEvents                | Viewer    | events:read        | 200
-lookup                    | Viewer    | any                | 200
-countEvents               | Viewer    | events:read        | 200
-getEvent                  | Viewer    | events:read        | 200
-listAttempts              | Viewer    | events:read        | 200
-listEventHistory          | Viewer    | audit:read         | 200
-getEventStory             | Viewer    | audit:read         | 200
-replayEvent               | Developer | events:write       | 200
-resendEvent               | Developer | events:write       | 200
-retryEvent                | Developer | events:write       | 200
-cancelEvent               | Developer | events:write       | 200
-replayEvents              | Developer | events:write       | 200
-cancelEvents              | Developer | events:write       | 200
-purgeEvents               | Admin     | events:write       | 204
-orderReplay               | Developer | events:write       | 202
-listIncidents             | Viewer    | audit:read         | 200
-getIncident               | Viewer    | audit:read         | 200
-listReplays               | Viewer    | events:read        | 200
-getReplay                 | Viewer    | events:read        | 200
-cancelReplay              | Developer | events:write       | 200
-`;
+import { serviceRights } from "../support/rights.ts";
 
 const ranks = ["viewer", "developer", "admin"] as const;
 type Rank = (typeof ranks)[number];
@@ -137,7 +23,7 @@ interface Row {
   readonly status: number;
 }
 
-const rows = table.split("\n").filter(Boolean).map((line): Row => {
+const rows = serviceRights.split("\n").filter(Boolean).map((line): Row => {
   const [operationId = "", least = "", scope = "-", status = "403"] = line.split("|").map((cell) => cell.trim());
   return {
     operationId,
