@@ -133,6 +133,7 @@ function fieldSchema(name: string, { additionalProperties, ...schema }: SchemaOb
     ...(inner.length > 0 && { properties: Object.fromEntries(inner) }),
     ...(typeof additionalProperties === "object" && { additionalProperties: additionalProperties as object }),
     ...(typeof schema["items"] === "object" && { items: itemSchema(schema["items"] as SchemaObject) }),
+    ...(Array.isArray(schema["oneOf"]) && { oneOf: (schema["oneOf"] as SchemaObject[]).map(itemSchema) }),
   };
 }
 
