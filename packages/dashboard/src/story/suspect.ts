@@ -8,6 +8,7 @@ type Fact = Schemas["HistoryItem"];
 const changes: Readonly<Record<string, string>> = {
   DestinationUrlChanged: "changed the URL",
   DestinationRateLimitChanged: "changed the limit of concurrent requests",
+  DestinationPaceChanged: "changed the rate of attempts",
   DestinationPolicyChanged: "changed how it is tried",
   DestinationOrderingChanged: "changed the order of deliveries",
   DestinationActivated: "switched the destination on",
