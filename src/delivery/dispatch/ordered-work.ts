@@ -4,8 +4,8 @@ import type { Clock } from "../../kernel/ports/clock.ts";
 import type { Position } from "../../kernel/ports/event-store.ts";
 import type { Due, Ended, Place } from "./work.ts";
 
-/** One slot of an ordered destination. */
-interface Lane {
+/** The work of one slot of an ordered destination. */
+interface SlotWork {
   /** Where the newest event is that is known to be delivered or given up. */
   passed: Place | undefined;
   /** When that became known, ms since 1970. */
@@ -23,52 +23,52 @@ interface Lane {
  */
 export class OrderedWork {
   readonly #clock: Pick<Clock, "now">;
-  readonly #lanes = new Map<number, Lane>();
+  readonly #slots = new Map<number, SlotWork>();
 
   constructor(clock: Pick<Clock, "now">) {
     this.#clock = clock;
   }
 
   get count(): number {
-    return [...this.#lanes.values()].reduce((sum, { queue }) => sum + queue.length, 0);
+    return [...this.#slots.values()].reduce((sum, { queue }) => sum + queue.length, 0);
   }
 
   get idle(): boolean {
-    return [...this.#lanes.values()].every(({ queue }) => queue.length === 0);
+    return [...this.#slots.values()].every(({ queue }) => queue.length === 0);
   }
 
   /** Those of the slots that have no event at hand or under way. The others may have more events than are known. */
   free(slots: readonly number[]): readonly number[] {
     return slots.filter((slot) => {
-      const lane = this.#lanes.get(slot);
-      const isFree = !lane || (lane.underWay === undefined && lane.queue.length === 0);
-      if (!isFree) lane.more = true;
+      const work = this.#slots.get(slot);
+      const isFree = !work || (work.underWay === undefined && work.queue.length === 0);
+      if (!isFree) work.more = true;
       return isFree;
     });
   }
 
   /** The place after which a slot goes on; undefined where none is known. */
   passed(slot: number): Place | undefined {
-    return this.#lanes.get(slot)?.passed;
+    return this.#slots.get(slot)?.passed;
   }
 
   /** Takes in the first events of a free slot, unless its head is not due. `more`: there may be others. */
   offer(slot: number, events: readonly OrderedDocument[], more: boolean): void {
-    const lane = this.#lanes.get(slot) ?? newLane();
-    const queue = events.filter(({ position }) => !isPassed(lane, position));
+    const work = this.#slots.get(slot) ?? newSlotWork();
+    const queue = events.filter(({ position }) => !isPassed(work, position));
     const [head] = queue;
     if (!head || !isDue(head, this.#clock.now())) return;
-    this.#lanes.set(slot, lane);
-    lane.queue = queue.map(placeOf);
-    lane.more = more;
+    this.#slots.set(slot, work);
+    work.queue = queue.map(placeOf);
+    work.more = more;
   }
 
   /** Takes the oldest event that may be sent. Its slot gives no other before its {@link end}. */
   take(): Due | undefined {
-    let oldest: Lane | undefined;
-    for (const lane of this.#lanes.values()) {
-      const [head] = lane.underWay === undefined ? lane.queue : [];
-      if (head && !(oldest && positionOf(oldest) < head.position)) oldest = lane;
+    let oldest: SlotWork | undefined;
+    for (const work of this.#slots.values()) {
+      const [head] = work.underWay === undefined ? work.queue : [];
+      if (head && !(oldest && positionOf(oldest) < head.position)) oldest = work;
     }
     const place = oldest?.queue[0];
     if (!oldest || !place) return undefined;
@@ -81,34 +81,34 @@ export class OrderedWork {
 
   /** An attempt ended. Returns whether the due index must be asked for the next event. */
   end(place: Place, ended: Ended | undefined): boolean {
-    const lane = this.#lanes.get(place.slot) ?? newLane();
-    this.#lanes.set(place.slot, lane);
-    if (lane.underWay === place.eventId) lane.underWay = undefined;
+    const work = this.#slots.get(place.slot) ?? newSlotWork();
+    this.#slots.set(place.slot, work);
+    if (work.underWay === place.eventId) work.underWay = undefined;
     if (ended === undefined || !isOver(ended)) {
       // The event keeps its place at the head: it is looked for again when it is due.
-      lane.queue = [];
+      work.queue = [];
       return ended === "not ours";
     }
-    if (!isPassed(lane, place.position)) [lane.passed, lane.passedAt] = [place, this.#clock.now()];
-    lane.queue = lane.queue.filter(({ position }) => !isPassed(lane, position));
-    return lane.queue.length === 0 && lane.more;
+    if (!isPassed(work, place.position)) [work.passed, work.passedAt] = [place, this.#clock.now()];
+    work.queue = work.queue.filter(({ position }) => !isPassed(work, position));
+    return work.queue.length === 0 && work.more;
   }
 
   /** Drops the work at hand: the due index has all of it. */
   drop(): void {
-    for (const lane of this.#lanes.values()) lane.queue = [];
+    for (const work of this.#slots.values()) work.queue = [];
   }
 }
 
-function newLane(): Lane {
+function newSlotWork(): SlotWork {
   return { passed: undefined, passedAt: undefined, underWay: undefined, queue: [], more: false };
 }
 
-function positionOf({ queue }: Lane): Position {
+function positionOf({ queue }: SlotWork): Position {
   return queue[0]?.position ?? "";
 }
 
-function isPassed({ passed }: Lane, position: Position): boolean {
+function isPassed({ passed }: SlotWork, position: Position): boolean {
   return passed !== undefined && position <= passed.position;
 }
 
