@@ -772,7 +772,7 @@ export interface components {
              */
             destinationUrlId: string;
             /** @description The notifications that it gets. */
-            types: ("destination.suspended" | "destination.recovered" | "destination.disabled" | "destination.failing" | "event.exhausted")[];
+            types: ("destination.suspended" | "destination.recovered" | "destination.disabled" | "destination.failing" | "event.exhausted" | "certificate.expiring")[];
         };
         /** @description The API key was issued. */
         ApiKeyIssuedFact: components["schemas"]["Fact"] & {
@@ -3125,7 +3125,7 @@ export interface components {
                  */
                 destinationId: string;
                 /** @description The notifications that it gets. */
-                types: ("destination.suspended" | "destination.recovered" | "destination.disabled" | "destination.failing" | "event.exhausted")[];
+                types: ("destination.suspended" | "destination.recovered" | "destination.disabled" | "destination.failing" | "event.exhausted" | "certificate.expiring")[];
             };
         } & {
             /**
@@ -6606,7 +6606,7 @@ export interface components {
              */
             destinationUrlId: string;
             /** @description The notifications that it gets. */
-            types: ("destination.suspended" | "destination.recovered" | "destination.disabled" | "destination.failing" | "event.exhausted")[];
+            types: ("destination.suspended" | "destination.recovered" | "destination.disabled" | "destination.failing" | "event.exhausted" | "certificate.expiring")[];
             /**
              * Format: date-time
              * @description When it was created.
@@ -13556,7 +13556,7 @@ export interface Inputs {
     };
     readonly createNotificationSubscription: {
         readonly destinationUrlId: string;
-        readonly types: readonly ("destination.suspended" | "destination.recovered" | "destination.disabled" | "destination.failing" | "event.exhausted")[];
+        readonly types: readonly ("destination.suspended" | "destination.recovered" | "destination.disabled" | "destination.failing" | "event.exhausted" | "certificate.expiring")[];
     };
     readonly listNotificationSubscriptions: {
         readonly Qt: number;

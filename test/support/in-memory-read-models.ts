@@ -150,13 +150,8 @@ export class InMemoryReadModels implements ReadModels, ReadModelWriter {
   #contentsOf(isKept: (collection: string) => boolean, isCounted: (scope: string) => boolean): Contents {
     const kept = [...this.#collections].filter(([name]) => isKept(name));
     const documents = Object.fromEntries(kept.map(([name, all]) => [name, Object.fromEntries(all)]));
-    const listed = Object.entries(documents[destinations.name] ?? {});
-    if (listed.length > 0) {
-      documents[destinations.name] = Object.fromEntries(listed.map(([id, document]) => {
-        const { lastSuccessAt: _success, lastFailureAt: _failure, ...others } = document;
-        return [id, others];
-      }));
-    }
+    const listed = documents[destinations.name];
+    if (listed) documents[destinations.name] = withoutLastOutcomes(listed);
     const counters: Record<string, Record<string, number>> = {};
     for (const [scope, buckets] of this.#counters) {
       if (!isCounted(scope)) continue;
@@ -222,6 +217,14 @@ function compare(a: FieldValue | undefined, b: FieldValue | undefined): number {
   if (b === null || b === undefined) return 1;
   if (typeof a === "string" && typeof b === "string") return Buffer.compare(Buffer.from(a), Buffer.from(b));
   return a < b ? -1 : 1;
+}
+
+/** Documents of destinations by id, without the times of their last outcomes. */
+export function withoutLastOutcomes(documents: Readonly<Record<string, Document>>): Record<string, Document> {
+  return Object.fromEntries(Object.entries(documents).map(([id, document]) => {
+    const { lastSuccessAt: _success, lastFailureAt: _failure, ...others } = document;
+    return [id, others];
+  }));
 }
 
 /**

@@ -7,6 +7,7 @@ import type { AggregateType } from "../../kernel/log/aggregates.ts";
 /** What a tenant can be told of its destinations by a webhook. */
 export const notificationTypes = [
   "destination.suspended", "destination.recovered", "destination.disabled", "destination.failing", "event.exhausted",
+  "certificate.expiring",
 ] as const;
 /** One of {@link notificationTypes}. */
 export type NotificationType = (typeof notificationTypes)[number];

@@ -41,7 +41,7 @@ describe("the roles of delivery", () => {
     const parts = {
       shared: { log: false, readModels: false, queue: false }, owner: "one", clock: new ManualClock(), logger: quiet,
       metrics: uncounted, ids: { uuid: () => "one" }, firstAttempts: new FirstAttempts(),
-      state: { get: async () => [null] },
+      state: { get: async () => [null], put: async () => undefined },
       store: { head: async () => logStart, subscribe: () => ({ stop: () => stored.promise }) },
       queue: {
         publish: (items: readonly WorkItem[]) => queue.publish(items),

@@ -60,12 +60,14 @@ describe("facts shown in histories", () => {
     const told = new Set<string>(Object.values(histories).flat());
     for (const { type, schema, examples } of types.filter((one) => told.has(one.type))) {
       for (const { data } of examples) {
-        const { auth, ...open } = Object.fromEntries(
+        const { auth, headers, ...open } = Object.fromEntries(
           Object.entries(data).filter(([name]) =>
             ![...ownUse, ...(personal[type] ?? [])].includes(name) && !isSecret(name, schema.properties?.[name] ?? {})),
         );
         const kind = auth === undefined ? {} : { authType: (auth as { type: string } | null)?.type ?? null };
-        expect(shownData({ type, data }), type).to.deep.equal({ ...open, ...kind });
+        const names = Object.keys((headers as object | undefined) ?? {});
+        const masked = headers === undefined ? {} : { headers: Object.fromEntries(names.map((name) => [name, "***"])) };
+        expect(shownData({ type, data }), type).to.deep.equal({ ...open, ...masked, ...kind });
       }
     }
   });
