@@ -15,7 +15,9 @@ const turningTexts = String.raw`[document.title, ...[...document.querySelectorAl
 
 /** Fields, buttons, links and texts of charts that overlap, at the places where a person sees them. */
 const coveredParts = String.raw`(() => {
-  const parts = [...document.querySelectorAll("a, button, input, select, textarea, summary, svg text")];
+  // An open dialog lies over the page.
+  const top = document.querySelector("dialog:modal") ?? document;
+  const parts = [...top.querySelectorAll("a, button, input, select, textarea, summary, svg text")];
   const isSeen = (element, x, y) => {
     for (let box = element; box !== null; box = box.parentElement) {
       const { left, right, top, bottom } = box.getBoundingClientRect();
@@ -120,7 +122,7 @@ export function everyPage({ inEachLook }: { readonly inEachLook: boolean }): voi
     expect(await faultsOf(["/new", "/login"])).to.deep.equal({});
     await signIn(seen, full);
     expect(await faultsOf(paths())).to.deep.equal({});
-  }).timeout(240_000);
+  }).timeout(400_000);
 
   it("is legible in forced colours: each colour has a word beside it", async () => {
     const { page } = seen;
@@ -138,5 +140,5 @@ export function everyPage({ inEachLook }: { readonly inEachLook: boolean }): voi
     await seen.go("/login");
     await signIn(seen, empty);
     expect(await faultsOf(emptyPaths)).to.deep.equal({});
-  }).timeout(240_000);
+  }).timeout(400_000);
 }
