@@ -2105,7 +2105,7 @@ export interface components {
                 at: string;
                 /** @description Headers of every attempt, by their names. */
                 headers: {
-                    [key: string]: "***";
+                    [key: string]: string;
                 };
             };
         } & {
@@ -2386,7 +2386,7 @@ export interface components {
                 };
                 /** @description Headers of every attempt, by their names. */
                 headers?: {
-                    [key: string]: "***";
+                    [key: string]: string;
                 };
                 /** @description How long its events wait at most, from their acceptance or last replay on. */
                 expireAfterDays?: number;
@@ -5435,7 +5435,7 @@ export interface components {
             };
             /** @description Headers that are sent with every attempt; their values are never shown. */
             headers: {
-                [key: string]: "***";
+                [key: string]: string;
             };
             /** @description The order of deliveries: `none`, `destination`, or one for each value at a JSON Pointer into the payload. */
             ordering: ("none" | "destination") | {
@@ -5738,7 +5738,7 @@ export interface components {
             };
             /** @description Headers that are sent with every attempt; their values are never shown. */
             headers: {
-                [key: string]: "***";
+                [key: string]: string;
             };
             /** @description The order of deliveries: `none`, `destination`, or one for each value at a JSON Pointer into the payload. */
             ordering: ("none" | "destination") | {
