@@ -40,13 +40,19 @@ export function takeBack(stream: string, due: readonly Change[]): Change[] {
   return [remove(quarantine, stream), ...lastOfEach(due)];
 }
 
+/** The documents that the changes come to, and those that they remove. */
 function lastOfEach(changes: readonly Change[]) {
   const last = new Map<string, Extract<Change, { readonly op: "put" | "remove" }>>();
   for (const change of changes) {
-    if (change.op === "remove") last.set(`${change.collection} ${change.key}`, change);
-    if (change.op !== "put") continue;
-    const { op, collection, key, document } = change;
-    last.set(`${collection} ${key}`, { op, collection, key, document });
+    if (change.op !== "put" && change.op !== "set" && change.op !== "remove") continue;
+    const { collection, key } = change;
+    const place = `${collection} ${key}`;
+    const before = last.get(place);
+    if (change.op === "remove") last.set(place, change);
+    else if (change.op === "put") last.set(place, { op: "put", collection, key, document: change.document });
+    else if (before?.op === "put") {
+      last.set(place, { ...before, document: { ...before.document, ...change.fields } });
+    }
   }
   return [...last.values()];
 }
