@@ -1,3 +1,4 @@
+import pLimit from "p-limit";
 import type { Circuit, CircuitEvent } from "../../features/circuits/facts.ts";
 import { destinations, type DestinationEvent } from "../../features/destinations/facts.ts";
 import { decide } from "../../features/events/decide.ts";
@@ -14,7 +15,7 @@ import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { entriesOf } from "../../kernel/log/origin.ts";
 import type { Timer } from "../../kernel/ports/clock.ts";
 import {
-  LogUnavailable, noStream, RevisionConflict, type EventStore, type Position, type RecordedEvent,
+  LogUnavailable, logStart, noStream, RevisionConflict, type EventStore, type Position, type RecordedEvent,
 } from "../../kernel/ports/event-store.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Instruments, Metrics } from "../../kernel/ports/telemetry.ts";
@@ -61,6 +62,10 @@ interface Minute {
 export class Notifier {
   readonly #parts: NotifierParts;
   readonly #minutes = new Map<string, Minute>();
+  /** Facts are taken, and minutes end, one after the other: none is counted while its count is being told. */
+  readonly #inTurn = pLimit(1);
+  /** Up to here events that were given up are counted. */
+  #counted: Position = logStart;
 
   constructor(parts: NotifierParts) {
     this.#parts = parts;
@@ -72,7 +77,11 @@ export class Notifier {
   }
 
   /** Tells of these facts, which follow `after`. It can be repeated. Throws LogUnavailable. */
-  async take(entries: readonly RecordedEvent[], after: Position): Promise<void> {
+  take(entries: readonly RecordedEvent[], after: Position): Promise<void> {
+    return this.#inTurn(() => this.#take(entries, after));
+  }
+
+  async #take(entries: readonly RecordedEvent[], after: Position): Promise<void> {
     for (const entry of entries) {
       const fact = entry as RecordedEvent<Told>;
       try {
@@ -124,7 +133,7 @@ export class Notifier {
   /** Tells of the first at once, and of those that follow within a minute at its end. */
   async #collect(fact: Exhausted, after: Position): Promise<void> {
     const { destinationId, notification, test } = fact.data;
-    if (notification || test || (await this.#subscribed(fact, "event.exhausted")).length === 0) return;
+    if (fact.position <= this.#counted || notification || test || (await this.#subscribed(fact, "event.exhausted")).length === 0) return;
     const minute = this.#minutes.get(destinationId);
     if (!minute) {
       await this.#tellOfGiven({ first: fact, after, newest: fact, count: 1 });
@@ -133,10 +142,11 @@ export class Notifier {
       minute.given.newest = fact;
       minute.given.count += 1;
     } else minute.given = { first: fact, after, newest: fact, count: 1 };
+    this.#counted = fact.position;
   }
 
   #later(destinationId: string, ms: number): Timer {
-    return this.#parts.clock.schedule(ms, () => void this.#endMinute(destinationId));
+    return this.#parts.clock.schedule(ms, () => void this.#inTurn(() => this.#endMinute(destinationId)));
   }
 
   async #endMinute(destinationId: string): Promise<void> {
@@ -147,7 +157,7 @@ export class Notifier {
     }
     const { given } = minute;
     try {
-      await this.#tellOfGiven({ ...given });
+      await this.#tellOfGiven(given);
       minute.given = undefined;
       minute.timer = this.#later(destinationId, exhaustedEveryMs);
     } catch (error) {

@@ -166,6 +166,28 @@ describe("notifications", () => {
     expect(await notified()).to.deep.equal(["event.exhausted 1", "event.exhausted 3", "event.exhausted 1"]);
   });
 
+  it("count each event once, also one that ends while a count is told, and in a batch that is repeated", async () => {
+    await exhausted();
+    await exhausted();
+    await forward();
+    const told = Promise.withResolvers<void>();
+    store.beforeAppend = (_stream, [entry]) => (entry?.event.type === "EventAccepted" ? told.promise : undefined);
+    clock.advance(60_000);
+    await settled();
+    const before = read;
+    await exhausted();
+    const forwarded = forward();
+    await settled();
+    told.resolve();
+    await forwarded;
+    read = before;
+    await forward();
+    expect(await notified()).to.deep.equal(["event.exhausted 1", "event.exhausted 1"]);
+    clock.advance(60_000);
+    await settled();
+    expect(await notified()).to.deep.equal(["event.exhausted 1", "event.exhausted 1", "event.exhausted 1"]);
+  });
+
   it("are not made of the failures of notifications and of test events", async () => {
     await exhausted({ notification: true });
     await exhausted({ test: true });
