@@ -133,7 +133,8 @@ export class Notifier {
   /** Tells of the first at once, and of those that follow within a minute at its end. */
   async #collect(fact: Exhausted, after: Position): Promise<void> {
     const { destinationId, notification, test } = fact.data;
-    if (fact.position <= this.#counted || notification || test || (await this.#subscribed(fact, "event.exhausted")).length === 0) return;
+    const isCounted = fact.position <= this.#counted;
+    if (isCounted || notification || test || (await this.#subscribed(fact, "event.exhausted")).length === 0) return;
     const minute = this.#minutes.get(destinationId);
     if (!minute) {
       await this.#tellOfGiven({ first: fact, after, newest: fact, count: 1 });

@@ -5,6 +5,7 @@ import listEvents from "../../../schemas/requests/list-events.json" with { type:
 import searchEvents from "../../../schemas/requests/search-events.json" with { type: "json" };
 import { isService } from "../../kernel/callers/caller.ts";
 import { parseOptionalDateTime, parseTag } from "../../kernel/callers/input-rules.ts";
+import { isPointer } from "../../kernel/domain/json-pointer.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { access, barrier } from "../../kernel/operations/access.ts";
 import {
@@ -17,7 +18,7 @@ import { typesOf } from "../facts.ts";
 import { historyLists, historyRequest } from "../history.ts";
 import type { Services } from "../services.ts";
 import { exportLinesOf, jsonLines, linesBytes, linesOf } from "./export.ts";
-import { isPointer, type PayloadCondition } from "./payload-condition.ts";
+import type { PayloadCondition } from "./payload-condition.ts";
 import type { EventListFilter } from "./queries.ts";
 
 const read = access("Viewer", "events:read");

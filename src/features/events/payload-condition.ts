@@ -1,3 +1,5 @@
+import { pathOf, valueAt } from "../../kernel/domain/json-pointer.ts";
+
 /** A condition on payloads: a text that they contain, or a value at a place in them (RFC 6901). */
 export type PayloadCondition =
   | { readonly text: string }
@@ -7,11 +9,6 @@ export type PayloadCondition =
 const exactCharacters = 15;
 const around = 60;
 const columnCharacters = 200;
-
-/** Whether a text is a JSON Pointer to something within a document. */
-export function isPointer(text: string): boolean {
-  return /^(\/([^~]|~[01])*)+$/s.test(text);
-}
 
 /** Checks payloads against a condition; returns the match with some text around it, or null. */
 export function payloadMatcher(condition: PayloadCondition): (payload: string) => string | null {
@@ -26,16 +23,12 @@ export function columnsOf(pointers: readonly string[]): (payload: string) => rea
   const paths = pointers.map(pathOf);
   return (payload) => {
     const document: unknown = JSON.parse(payload);
-    const found = paths.map((path) => within(document, path));
+    const found = paths.map((path) => valueAt(document, path));
     const mayHaveNumbers = found.some((value) => typeof value === "number" || typeof value === "object");
     const written = mayHaveNumbers ? (JSON.parse as Parse)(payload, raw) : document;
     return found.map((value, at) =>
-      (value === undefined ? null : cutText(JSON.stringify(within(written, paths[at]!)))));
+      (value === undefined ? null : cutText(JSON.stringify(valueAt(written, paths[at]!)))));
   };
-}
-
-function pathOf(pointer: string): readonly string[] {
-  return pointer.slice(1).split("/").map((key) => key.replaceAll("~1", "/").replaceAll("~0", "~"));
 }
 
 function cutText(text: string): string {
@@ -76,22 +69,12 @@ function textMatch(document: string, text: string): string | null {
 }
 
 function hasValue(payload: string, path: readonly string[], value: string): boolean {
-  const found = within(JSON.parse(payload), path);
+  const found = valueAt(JSON.parse(payload), path);
   if (typeof found === "string") return found === value;
   if (typeof found === "boolean" || found === null) return String(found) === value;
   if (typeof found !== "number" || found !== Number(value)) return false;
   if (String(found) === value && value.length <= exactCharacters) return true;
-  return within(withNumbersAsWritten(payload), path) === value;
-}
-
-function within(document: unknown, path: readonly string[]): unknown {
-  let found = document;
-  for (const key of path) {
-    if (typeof found !== "object" || found === null || !Object.hasOwn(found, key)) return undefined;
-    if (Array.isArray(found) && !/^(0|[1-9]\d*)$/.test(key)) return undefined;
-    found = (found as Readonly<Record<string, unknown>>)[key];
-  }
-  return found;
+  return valueAt(withNumbersAsWritten(payload), path) === value;
 }
 
 type Reviver = (key: string, value: unknown, context: { readonly source?: string }) => unknown;

@@ -1,5 +1,6 @@
 import { examples } from "../../kernel/domain/examples.ts";
 import { at, fact, type EventsOf } from "../../kernel/domain/fact.ts";
+import { isPointer, pathOf, valueAt } from "../../kernel/domain/json-pointer.ts";
 import {
   list, nullable, object, oneOf, optional, text, uuid, type ValueOf, anyText,
 } from "../../kernel/domain/schema.ts";
@@ -186,16 +187,12 @@ interface ReviverContext {
   readonly source?: string;
 }
 
-const pointerForm = /^(?:\/(?:[^~/]|~[01])*)*$/;
-
-const indexForm = /^(?:0|[1-9]\d*)$/;
-
 /** What is wrong with the fields, beginning with the name of the one at fault; null where nothing is. */
 export function problemOfSearchFields(fields: readonly SearchField[]): string | null {
   for (const [at, { name, path }] of fields.entries()) {
     if (!isTagName(name)) return `searchFields.${at}.name: must be 1 to 32 of a to z, 0 to 9 and _`;
     if (fields.findIndex((other) => other.name === name) < at) return `searchFields.${at}.name: is there twice`;
-    if (!pointerForm.test(path) || !path.isWellFormed()) {
+    if ((path !== "" && !isPointer(path)) || !path.isWellFormed()) {
       return `searchFields.${at}.path: must be a JSON Pointer, for example /order/id`;
     }
   }
@@ -207,23 +204,13 @@ export function tagsOfBody(fields: readonly SearchField[], body: string): Tags {
   const value: unknown = JSON.parse(body);
   let exact: unknown;
   const tags = fields.flatMap(({ name, path }) => {
-    const tokens = path.split("/").slice(1).map((token) => token.replaceAll("~1", "/").replaceAll("~0", "~"));
+    const tokens = pathOf(path);
     let found = valueAt(value, tokens);
     if (typeof found === "number") found = valueAt(exact ??= withExactNumbers(body), tokens);
     const text = typeof found === "boolean" ? String(found) : found;
     return typeof text === "string" && isTagValue(text) ? [[name, text] as const] : [];
   });
   return Object.fromEntries(tags);
-}
-
-function valueAt(value: unknown, tokens: readonly string[]): unknown {
-  let found = value;
-  for (const token of tokens) {
-    if (typeof found !== "object" || found === null) return undefined;
-    if (Array.isArray(found) ? !indexForm.test(token) : !Object.hasOwn(found, token)) return undefined;
-    found = (found as Readonly<Record<string, unknown>>)[token];
-  }
-  return found;
 }
 
 /** The value with each number as the text that it was received as. */

@@ -1,4 +1,5 @@
 import { sha256 } from "../tools/hashing.ts";
+import { pathOf, valueAt } from "./json-pointer.ts";
 import { either, object, oneOf, text, type Schema } from "./schema.ts";
 
 /** In which order events are delivered: in any, one after the other, or so for each value at a place of the payload. */
@@ -21,25 +22,13 @@ export const orderingSchema: Schema<Ordering> = either(
 export function slotOf(ordering: Ordering, payload: string): number | null {
   if (ordering === "none") return null;
   if (ordering === "destination") return 0;
-  return Number.parseInt(sha256(keyOf(valueAt(ordering.by, JSON.parse(payload)))).slice(0, 8), 16) % slotCount;
+  return Number.parseInt(sha256(keyOf(valueAt(JSON.parse(payload), pathOf(ordering.by)))).slice(0, 8), 16) % slotCount;
 }
 
 /** The fields of a fact that place an event in an order; none without an order. */
 export function slotIn(ordering: Ordering, payload: string): { readonly slot?: number } {
   const slot = slotOf(ordering, payload);
   return slot === null ? {} : { slot };
-}
-
-/** The value that a JSON Pointer leads to; undefined where there is none. */
-function valueAt(pointer: string, root: unknown): unknown {
-  let value = root;
-  for (const token of pointer.split("/").slice(1)) {
-    const name = token.replaceAll("~1", "/").replaceAll("~0", "~");
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined;
-    if (Array.isArray(value) && !/^(?:0|[1-9]\d*)$/.test(name)) return undefined;
-    value = (value as Readonly<Record<string, unknown>>)[name];
-  }
-  return value;
 }
 
 /** No JSON text is empty: events without a value share a key of their own. */

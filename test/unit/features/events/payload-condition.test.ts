@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { columnsOf, isPointer, payloadMatcher } from "../../../../src/features/events/payload-condition.ts";
+import { columnsOf, payloadMatcher } from "../../../../src/features/events/payload-condition.ts";
+import { isPointer } from "../../../../src/kernel/domain/json-pointer.ts";
 
 const payload =
   '{"a":{"b/c":[1,"x",null,true,{"~":"t"}]},"":"e","n":12345678901234567890,"d":1.50,"big":1e3,"dup":1,"dup":2}';
