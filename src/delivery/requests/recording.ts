@@ -94,10 +94,9 @@ export class Outcomes {
         return await store.append(streams.event(state.id), revision, entriesOf(facts, origin, ids));
       } catch (conflict) {
         if (!(conflict instanceof RevisionConflict)) throw conflict;
-        const newer = await loadWebhook(store, state.id);
-        const [first] = newer.facts;
-        if (!newer.state || (first && first.revision > revision)) return null;
-        ({ state, revision } = { state: newer.state, revision: newer.revision });
+        const newer = await loadSince(store, state.id, revision);
+        if (!newer) return null;
+        ({ state, revision } = newer);
       }
     }
   }
@@ -187,14 +186,12 @@ export class Recording {
         return { status: "to" in last.data ? last.data.to : state.status, isOwn: true, late, facts };
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;
-        const newer = await loadWebhook(store, state.id);
-        // A stream that begins after the known revision is another event's, accepted after this one was purged.
-        const [first] = newer.facts;
-        if (!newer.state || (first && first.revision > revision)) {
+        const newer = await loadSince(store, state.id, revision);
+        if (!newer) {
           // The event is purged, with any outcome in it. A failure may not have been written; a success stands anyway.
           return { status: state.status, isOwn: again && outcome.ok, late: true, facts: [] };
         }
-        ({ state, revision } = { state: newer.state, revision: newer.revision });
+        ({ state, revision } = newer);
         before = writtenBefore(newer.facts, this.#ended, again);
       }
     }
@@ -234,6 +231,16 @@ function retriesOf(relay: RetryPolicy, { tenant, destination }: Settings) {
     destination?.retryPolicy ?? {};
   const scheduleMs = schedule?.map((wait) => durationMs(wait) ?? dayMs) ?? relay.scheduleMs;
   return { ...relay, scheduleMs, maxTrys, retryOn };
+}
+
+/** The event, changed since a revision; undefined if it was purged meanwhile. */
+async function loadSince(
+  store: EventStore, eventId: string, revision: number,
+): Promise<(LoadedWebhook & { readonly state: Webhook }) | undefined> {
+  const { state, ...loaded } = await loadWebhook(store, eventId);
+  // A stream that begins after the known revision is another event's, accepted after this one was purged.
+  const [first] = loaded.facts;
+  return state && !(first && first.revision > revision) ? { ...loaded, state } : undefined;
 }
 
 function writtenBefore(

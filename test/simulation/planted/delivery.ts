@@ -27,9 +27,9 @@ export const delivery: readonly PlantedBug[] = [
     breaks: "facts belong to existing events",
     file: recording,
     from: `if (!(error instanceof RevisionConflict)) throw error;
-        const newer = await loadWebhook(store, state.id);`,
+        const newer = await loadSince(store, state.id, revision);`,
     to: `if (!(error instanceof RevisionConflict)) throw error;
-        const newer = await loadWebhook(store, state.id);
+        const newer = await loadSince(store, state.id, revision);
         if (error.actual < 0) await store.append(streams.event(state.id), -1, entriesOf(facts, origin, ids));`,
     weather: manyLost,
   },
