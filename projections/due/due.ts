@@ -128,11 +128,14 @@ export const dueProjection: Projection = {
   version: 5,
   collections: [waiting, waitingTests, leases, ordered],
   on: {
-    EventAccepted: ({ eventId, destinationId, test, slot, at }, { position }) => [
-      ...(test ? [create(waitingTests, { eventId, destinationId })] : []),
-      ...(slot === undefined ? [] : join({ eventId, destinationId, slot }, position, at)),
-      add(backlogCounter, 1),
-    ],
+    EventAccepted: (accepted, { position }) => {
+      const { eventId, destinationId, test, at } = accepted;
+      return [
+        ...(test ? [create(waitingTests, { eventId, destinationId })] : []),
+        ...join(accepted, position, at),
+        add(backlogCounter, 1),
+      ];
+    },
     DeliveryAttemptStarted: (started) => {
       const { eventId, destinationId, attempt, at: startedAt, leaseUntil, worker } = started;
       const key = `${eventId}:${attempt}`;
@@ -142,13 +145,16 @@ export const dueProjection: Projection = {
         create(leases, { key, eventId, destinationId, attempt, startedAt, leaseUntil, worker }),
       ];
     },
-    DeliveryAttemptWithdrawn: ({ eventId, destinationId, attempt, to, test, slot, nextAttemptAt: dueAt }) => [
-      ...(slot === undefined ? [] : plan({ eventId, destinationId, slot }, dueAt)),
-      remove(leases, `${eventId}:${attempt}`),
-      ...(to === "WaitingRetry" ? [create(waiting, { eventId, destinationId, dueAt })] : []),
-      ...(test ? [create(waitingTests, { eventId, destinationId })] : []),
-      add(backlogCounter, 1),
-    ],
+    DeliveryAttemptWithdrawn: (withdrawn) => {
+      const { eventId, destinationId, attempt, to, test, nextAttemptAt: dueAt } = withdrawn;
+      return [
+        ...plan(withdrawn, dueAt),
+        remove(leases, `${eventId}:${attempt}`),
+        ...(to === "WaitingRetry" ? [create(waiting, { eventId, destinationId, dueAt })] : []),
+        ...(test ? [create(waitingTests, { eventId, destinationId })] : []),
+        add(backlogCounter, 1),
+      ];
+    },
     DeliverySucceeded: outcome,
     DeliveryFailed: outcome,
     RetryScheduled: (scheduled) => {
