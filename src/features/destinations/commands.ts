@@ -83,9 +83,7 @@ export class DestinationCommands {
       type: "RegisterDestination",
       destination: {
         destinationId, tenantId, ...settings,
-        whenSuspended: input.whenSuspended === "hold" ? "hold" : null,
         headers: this.#sealHeaders(headers, tenant, destinationId),
-        ordering: input.ordering === "none" ? null : input.ordering ?? null,
         auth: auth ? this.#seal(auth, tenant, destinationId) : null,
         ingestTokenHash: sha256(ingestToken),
       },
@@ -113,7 +111,6 @@ export class DestinationCommands {
       type: "ChangeDestination",
       ...settings,
       headers: headers && this.#sealHeaders(headers, tenant, id),
-      ordering: input.ordering === null ? "none" : input.ordering,
       isBusy: (load.waiting ?? 0) + (load.inFlight ?? 0) > 0,
       active: input.status && input.status === "active",
       auth: auth ? this.#seal(auth, tenant, id) : input.removeAuth ? null : undefined,
@@ -218,6 +215,7 @@ function readSettings<Body extends Inputs["updateDestination"]>(body: Body) {
     whenSuspended: body.whenSuspended === null ? "reject" as const : body.whenSuspended,
     name: name && cleanName("name", name),
     metadata: metadata === null ? {} : metadata,
+    ordering: body.ordering === null ? "none" as const : body.ordering,
     retryPolicy: retryPolicy && readRetries(retryPolicy),
     circuit: circuit && fieldsOf(createDestination.properties.circuit, circuit),
   };

@@ -3,7 +3,8 @@ import { refuse } from "../../kernel/domain/refusal.ts";
 import { changesOf, creationOf, same, type Given, type NewValues } from "../../kernel/domain/settings.ts";
 import { dayMs, millis, type Timestamp } from "../../kernel/domain/time.ts";
 import {
-  destinationFacts, type DestinationAuth, type DestinationEvent, type DestinationSettings, type DestinationState,
+  destinationFacts, unset, type DestinationAuth, type DestinationEvent, type DestinationSettings,
+  type DestinationState,
 } from "./facts.ts";
 import { withKept } from "./headers.ts";
 import { decideSigning, type SigningCommand } from "./signing/decide.ts";
@@ -36,7 +37,8 @@ export type DestinationCommand =
 export function decide(state: DestinationState, command: DestinationCommand): DestinationEvent[] {
   if (command.type === "RegisterDestination") {
     if (state) refuse("conflict", "the destination exists already");
-    const data = creationOf(destinationFacts.DestinationRegistered, { ...command.destination, at: command.at });
+    const { destination, at } = command;
+    const data = creationOf(destinationFacts.DestinationRegistered, { ...destination, at }, unset);
     return [{ type: "DestinationRegistered", data }];
   }
   if (!state || state.deleted) refuse("not-found", "destination not found");

@@ -13,11 +13,16 @@ export type Given<Data> = {
   readonly [Name in keyof Data]: Data[Name] | (undefined extends Data[Name] ? null | undefined : never);
 };
 
-/** The data of a creation. It lacks optional fields without a value, so that releases before the field can read it. */
+/**
+ * The data of a creation. It lacks optional fields without a value, or with that of `unset`, so that releases before
+ * the field can read it.
+ */
 export function creationOf<F extends Fields>(
-  { data }: { readonly data: F }, values: Given<ObjectOf<F>>,
+  { data }: { readonly data: F }, values: Given<ObjectOf<F>>, unset: object = {},
 ): ObjectOf<F> {
-  const present = Object.entries(values).filter(([name, value]) => !("optional" in data[name]!) || !isNone(value));
+  const isUnset = (name: string, value: unknown) => isNone(value) || same(value, (unset as Values)[name]);
+  const present = Object.entries(values).filter(([name, value]) =>
+    !("optional" in data[name]!) || !isUnset(name, value));
   return Object.fromEntries(present) as ObjectOf<F>;
 }
 
