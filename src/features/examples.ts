@@ -22,6 +22,13 @@ export const previousSecret = { fingerprint: "5f70bf18a0860070", expiresAt: "202
 export const publicKey = "whpk_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=";
 export const webhookSecret = "whsec_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=";
 
+/** Replacements of a secret that signs. */
+export const secretReplacements = {
+  "at once": {},
+  "with a day of overlap": { gracePeriodSeconds: 86_400 },
+  "by a secret of one's own": { gracePeriodSeconds: 86_400, secret: webhookSecret },
+};
+
 /** A password long enough to be taken. */
 export const password = "correct horse battery";
 

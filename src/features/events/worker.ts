@@ -2,6 +2,7 @@ import { LRUCache } from "lru-cache";
 import pLimit from "p-limit";
 import { destinations, type DestinationDocument } from "../../../projections/destinations/destinations.ts";
 import { events, eventsSelected } from "../../../projections/events/events.ts";
+import createDestination from "../../../schemas/requests/create-destination.json" with { type: "json" };
 import { Refusal } from "../../kernel/domain/refusal.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
@@ -15,7 +16,7 @@ import { changeShown, countFinished } from "./webhooks.ts";
 
 const pageSize = 100;
 /** The most values that `expireAfterDays` can have. */
-const mostDays = 365;
+const { maximum: mostDays } = createDestination.properties.expireAfterDays;
 const cancelledAtOnce = 20;
 /** Old events that were replayed since: each is read once, not in every run. */
 const remembered = 100_000;

@@ -4,13 +4,15 @@ import createTenant from "../../../schemas/requests/create-tenant.json" with { t
 import replaceSecret from "../../../schemas/requests/replace-secret.json" with { type: "json" };
 import updateTenant from "../../../schemas/requests/update-tenant.json" with { type: "json" };
 import verifySignature from "../../../schemas/requests/verify-signature.json" with { type: "json" };
+import { tooManySecrets } from "../../kernel/domain/signing-secrets.ts";
 import { access, usersOnly } from "../../kernel/operations/access.ts";
 import { optionalBody } from "../../kernel/operations/body-reader.ts";
 import { asOfWords, facts, json, nothing, problem } from "../../kernel/operations/description.ts";
 import { changeOf } from "../../kernel/operations/extended.ts";
 import { open, originOf, pathId, signedIn, type Operation } from "../../kernel/operations/operation.ts";
 import {
-  cancellationFact, createdTenant, password, previousSecret, purgeFact, replayFact, tenant, tenantFact, webhookSecret,
+  cancellationFact, createdTenant, password, previousSecret, purgeFact, replayFact, secretReplacements, tenant,
+  tenantFact, webhookSecret,
 } from "../examples.ts";
 import { typesOf } from "../facts.ts";
 import { historyLists, historyRequest } from "../history.ts";
@@ -240,20 +242,14 @@ export function tenantOperations({ commands, queries }: Services): Operation[] {
         "secret's alone.",
       parameters: { id },
       body: optionalBody<Inputs["regenerateWebhookSecret"]>(replaceSecret),
-      examples: {
-        "at once": {},
-        "with a day of overlap": { gracePeriodSeconds: 86_400 },
-        "by a secret of one's own": { gracePeriodSeconds: 86_400, secret: webhookSecret },
-      },
+      examples: secretReplacements,
       answers: {
         200: json("webhook-secret", "The new secret.", { webhookSecret }),
         403: problem(
           "The caller is a Viewer, or the tenant is another account's.",
           "only Developer or above may regenerate the webhook secret", othersTenant,
         ),
-        422: problem(
-          "More than 10 secrets would sign.", "gracePeriodSeconds: 10 secrets sign at most; end the older ones first",
-        ),
+        422: problem("More than 10 secrets would sign.", tooManySecrets),
       },
     }, async (call) => {
       const id = pathId(call);

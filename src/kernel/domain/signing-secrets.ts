@@ -5,6 +5,9 @@ import { millis, timestamp, type Timestamp } from "./time.ts";
 /** So many secrets sign a delivery at most. */
 export const mostSecrets = 10;
 
+/** The refusal of a secret beyond them. */
+export const tooManySecrets = `gracePeriodSeconds: ${mostSecrets} secrets sign at most; end the older ones first`;
+
 const secretEnd = object({
   fingerprint: text("The fingerprint of the secret."),
   expiresAt: time("When it ends."),
@@ -53,8 +56,7 @@ export function graceEnd(gracePeriodSeconds: number, at: Timestamp): Timestamp {
 
 /** Throws a Refusal (rejected) where more secrets would sign than may. */
 export function requireFewSecrets(count: number): void {
-  if (count <= mostSecrets) return;
-  refuse("rejected", `gracePeriodSeconds: ${mostSecrets} secrets sign at most; end the older ones first`);
+  if (count > mostSecrets) refuse("rejected", tooManySecrets);
 }
 
 /** The fields of a fact for older secrets; none where no older secret signs. */

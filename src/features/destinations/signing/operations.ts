@@ -1,10 +1,11 @@
 import type { Inputs } from "../../../../schemas/api.ts";
 import replaceSecret from "../../../../schemas/requests/replace-secret.json" with { type: "json" };
+import { tooManySecrets } from "../../../kernel/domain/signing-secrets.ts";
 import { access, usersOnly } from "../../../kernel/operations/access.ts";
 import { optionalBody } from "../../../kernel/operations/body-reader.ts";
 import { json, nothing, problem } from "../../../kernel/operations/description.ts";
 import { open, pathId, signedIn, type Operation } from "../../../kernel/operations/operation.ts";
-import { destination, previousSecret, publicKey, webhookSecret } from "../../examples.ts";
+import { destination, previousSecret, publicKey, secretReplacements, webhookSecret } from "../../examples.ts";
 import type { Services } from "../../services.ts";
 
 const handleSecret = usersOnly("Developer");
@@ -49,17 +50,11 @@ export function destinationSigningOperations({ commands }: Services): Operation[
         "the tenant's current one does. With 0, or without a body, all older ones end at once.",
       parameters: { id },
       body: optionalBody<Inputs["replaceSigningSecret"]>(replaceSecret),
-      examples: {
-        "at once": {},
-        "with a day of overlap": { gracePeriodSeconds: 86_400 },
-        "by a secret of one's own": { gracePeriodSeconds: 86_400, secret: webhookSecret },
-      },
+      examples: secretReplacements,
       answers: {
         200: json("webhook-secret", "The new secret.", { webhookSecret }),
         403: forbidden("replace signing secrets"),
-        422: problem(
-          "More than 10 secrets would sign.", "gracePeriodSeconds: 10 secrets sign at most; end the older ones first",
-        ),
+        422: problem("More than 10 secrets would sign.", tooManySecrets),
       },
     }, async (call) => {
       const webhookSecret = await commands.signing.replaceSecret(call.caller, pathId(call), call.input, call.origin);
