@@ -12,7 +12,7 @@ export type ParametersOf<Id extends OperationId> =
   Given<operations[Id]["parameters"], "query"> &
   Given<operations[Id]["parameters"], "header">;
 
-/** The body that an operation takes; `never` where it takes none, with `undefined` where it may be left out. */
+/** The body of an operation; `never` without one, with `undefined` where it is optional. */
 export type BodyOf<Id extends OperationId> =
   operations[Id] extends { requestBody: { content: { "application/json": infer Body } } } ? Body
     : operations[Id] extends { requestBody?: { content: { "application/json": infer Body } } } ? Body | undefined

@@ -162,7 +162,7 @@ function Latency(shown: Shown): ReactNode {
   );
 }
 
-/** A chart whose chosen time leads to the events of the destination then. */
+/** A chart; a chosen time leads to the events of the destination at that time. */
 function OverTime({ id, points, stepMs, ...chart }: Shown
   & Omit<ComponentProps<typeof TimeChart>, "buckets" | "chosen" | "toggle" | "choose">): ReactNode {
   const navigate = useNavigate();

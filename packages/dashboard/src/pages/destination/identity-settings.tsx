@@ -6,7 +6,7 @@ import styles from "./destination.module.css";
 import { pairsIn, pairsText, textOf, textsIn } from "./setting-texts.ts";
 import { SettingsForm, SettingsGroup, SettingsList } from "./settings-group.tsx";
 
-/** The name of a destination, and what people note about it. */
+/** Name, description, customer and metadata of a destination. */
 export function IdentitySettings({ destination }: { readonly destination: Schemas["Destination"] }): ReactNode {
   const { name, description, ownerId, metadata } = destination;
   const mayChange = useMay()("updateDestination");

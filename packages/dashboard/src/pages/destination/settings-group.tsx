@@ -76,7 +76,7 @@ function atField(error: unknown, names: readonly string[]): unknown {
   return new RelayError(error.message, error.status, error.code, { ...error.details, field: name }, { cause: error });
 }
 
-/** The settings of a group for people who may not change them; those without a value are left out. */
+/** A read-only list of the settings of a group, without unset ones. */
 export function SettingsList({ settings }: {
   readonly settings: readonly (readonly [name: string, value: ReactNode])[];
 }): ReactNode {

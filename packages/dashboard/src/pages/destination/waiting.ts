@@ -1,6 +1,6 @@
 import type { Schemas } from "@webhook-relay/client";
 
-/** The effect of a change, and what it means for events that wait now. */
+/** The effect of a change, on waiting events, too. */
 export function waitingText(
   { waiting }: Schemas["Destination"]["health"], effect: string, forThem: string,
 ): string {

@@ -143,7 +143,7 @@ function anchor(place: number): "start" | "middle" | "end" {
   return place < 0.1 ? "start" : place > 0.9 ? "end" : "middle";
 }
 
-/** Where a text of a width begins, by its anchor. */
+/** The start of a text of a width, by its anchor. */
 function startOf(place: number, width: number): number {
   return place - { start: 0, middle: width / 2, end: width }[anchor(place)];
 }
