@@ -1,20 +1,15 @@
 import { expect } from "chai";
-import { openAccount, openIngest, type Account } from "../support/accounts.ts";
+import { openIngest, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { apiStage } from "../support/api-stage.ts";
 import { http, shaped } from "../support/http.ts";
 
 describeOnEngines("API keys", (freshEngines) => {
   let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
-  before(async () => {
-    engines = await freshEngines();
-    api = await startApi(engines);
-    one = await openAccount(api.url);
-  });
-  after(() => api.close());
-  afterEach(() => expect(api.errors).to.deep.equal([]));
+  apiStage(freshEngines, (stage) => ({ engines, api, one } = stage));
 
   const issue = (fields: object = {}, by = one.developer.client) =>
     by.post("/api/v1/api-keys", { name: "producer", ...fields });

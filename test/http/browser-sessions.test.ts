@@ -2,9 +2,10 @@ import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect } from "chai";
-import { createUser, login, openAccount, password, signIn, type Account } from "../support/accounts.ts";
+import { createUser, login, password, signIn, type Account } from "../support/accounts.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { apiStage } from "../support/api-stage.ts";
 import { http, shaped, type HttpAnswer } from "../support/http.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
@@ -22,13 +23,7 @@ describeOnEngines("sessions of browsers", (freshEngines) => {
   let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
-  before(async () => {
-    engines = await freshEngines();
-    api = await startApi(engines);
-    one = await openAccount(api.url);
-  });
-  after(() => api.close());
-  afterEach(() => expect(api.errors).to.deep.equal([]));
+  apiStage(freshEngines, (stage) => ({ engines, api, one } = stage));
 
   type Headers = Readonly<Record<string, string>>;
   const enter = (headers: Headers = {}, secret = password) =>

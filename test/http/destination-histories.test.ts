@@ -6,9 +6,10 @@ import { timestamp } from "../../src/kernel/domain/time.ts";
 import { entriesOf } from "../../src/kernel/log/origin.ts";
 import type { LogEntry } from "../../src/kernel/ports/event-store.ts";
 import { sha256 } from "../../src/kernel/tools/hashing.ts";
-import { openAccount, type Account } from "../support/accounts.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import { type Account } from "../support/accounts.ts";
+import type { TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { apiStage } from "../support/api-stage.ts";
 import { attemptEnded, tellCircuit } from "../support/circuits.ts";
 import { shaped } from "../support/http.ts";
 
@@ -36,13 +37,7 @@ describeOnEngines("histories of destinations", (freshEngines) => {
   let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
-  before(async () => {
-    engines = await freshEngines();
-    api = await startApi(engines);
-    one = await openAccount(api.url);
-  });
-  after(() => api.close());
-  afterEach(() => expect(api.errors).to.deep.equal([]));
+  apiStage(freshEngines, (stage) => ({ engines, api, one } = stage));
 
   const register = (fields: object = {}) => one.developer.client.post("/api/v1/destinations", { url, ...fields });
   const registered = async (fields: object = {}) => (await register(fields)).json["id"] as string;

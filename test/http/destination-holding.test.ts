@@ -1,8 +1,9 @@
 import { expect } from "chai";
 import { circuits } from "../../src/features/circuits/facts.ts";
-import { openAccount, openIngest, type Account } from "../support/accounts.ts";
-import { startApi, type TestApi } from "../support/api.ts";
-import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { openIngest, type Account } from "../support/accounts.ts";
+import type { TestApi } from "../support/api.ts";
+import { describeOnEngines } from "../support/api-engines.ts";
+import { apiStage } from "../support/api-stage.ts";
 import { attemptEnded, tellCircuit } from "../support/circuits.ts";
 import { http, shaped } from "../support/http.ts";
 
@@ -11,16 +12,9 @@ const url = "https://receiver.example/hook";
 const path = (id: unknown, rest = "") => `/api/v1/destinations/${String(id)}${rest}`;
 
 describeOnEngines("posts to a suspended destination", (freshEngines) => {
-  let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
-  before(async () => {
-    engines = await freshEngines();
-    api = await startApi(engines);
-    one = await openAccount(api.url);
-  });
-  after(() => api.close());
-  afterEach(() => expect(api.errors).to.deep.equal([]));
+  apiStage(freshEngines, (stage) => ({ api, one } = stage));
 
   const register = (fields: object = {}) => one.developer.client.post("/api/v1/destinations", { url, ...fields });
   const change = async (id: unknown, fields: object) => {

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { openAccount, type Account } from "../support/accounts.ts";
-import { startApi, type TestApi } from "../support/api.ts";
-import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { type Account } from "../support/accounts.ts";
+import { describeOnEngines } from "../support/api-engines.ts";
+import { apiStage } from "../support/api-stage.ts";
 import { shaped } from "../support/http.ts";
 
 const url = "https://receiver.example/hook";
@@ -58,16 +58,8 @@ const names = Object.keys(settings);
 const unset = Object.fromEntries(names.map((name) => [name, null]));
 
 describeOnEngines("the settings of a destination that say how it is tried", (freshEngines) => {
-  let engines: SharedEngines;
-  let api: TestApi;
   let one: Account;
-  before(async () => {
-    engines = await freshEngines();
-    api = await startApi(engines);
-    one = await openAccount(api.url);
-  });
-  after(() => api.close());
-  afterEach(() => expect(api.errors).to.deep.equal([]));
+  apiStage(freshEngines, (stage) => ({ one } = stage));
 
   const register = (fields: object = {}) => one.developer.client.post("/api/v1/destinations", { url, ...fields });
   const change = (id: unknown, fields: object) => one.developer.client.patch(path(id), fields);

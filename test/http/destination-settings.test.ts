@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { destinations } from "../../src/features/destinations/facts.ts";
 import { tenants } from "../../src/features/tenants/facts.ts";
-import { openAccount, type Account } from "../support/accounts.ts";
-import { startApi, type TestApi } from "../support/api.ts";
-import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { type Account } from "../support/accounts.ts";
+import type { TestApi } from "../support/api.ts";
+import { describeOnEngines } from "../support/api-engines.ts";
+import { apiStage } from "../support/api-stage.ts";
 import { shaped } from "../support/http.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
@@ -12,16 +13,9 @@ const path = (id: unknown, rest = "") => `/api/v1/destinations/${String(id)}${re
 const credentials = { BearerToken: { token: "canary-token" } };
 
 describeOnEngines("settings of destinations", (freshEngines) => {
-  let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
-  before(async () => {
-    engines = await freshEngines();
-    api = await startApi(engines);
-    one = await openAccount(api.url);
-  });
-  after(() => api.close());
-  afterEach(() => expect(api.errors).to.deep.equal([]));
+  apiStage(freshEngines, (stage) => ({ api, one } = stage));
 
   const register = (fields: object = {}, by = one.developer.client) =>
     by.post("/api/v1/destinations", { url, ...fields });

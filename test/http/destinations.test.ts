@@ -5,9 +5,10 @@ import { tenants } from "../../src/features/tenants/facts.ts";
 import { streams } from "../../src/kernel/domain/streams.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";
 import { entriesOf } from "../../src/kernel/log/origin.ts";
-import { openAccount, openIngest, type Account } from "../support/accounts.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import { openIngest, type Account } from "../support/accounts.ts";
+import type { TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { apiStage } from "../support/api-stage.ts";
 import { attemptEnded, tellCircuit } from "../support/circuits.ts";
 import { http, shaped, type HttpAnswer } from "../support/http.ts";
 
@@ -27,13 +28,7 @@ describeOnEngines("destinations", (freshEngines) => {
   let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
-  before(async () => {
-    engines = await freshEngines();
-    api = await startApi(engines);
-    one = await openAccount(api.url);
-  });
-  after(() => api.close());
-  afterEach(() => expect(api.errors).to.deep.equal([]));
+  apiStage(freshEngines, (stage) => ({ engines, api, one } = stage));
 
   const register = (fields: object = {}, by = one.developer.client) =>
     by.post("/api/v1/destinations", { url, ...fields });

@@ -1,23 +1,17 @@
 import { createHash } from "node:crypto";
 import { expect } from "chai";
-import { openAccount, type Account } from "../support/accounts.ts";
-import { startApi, type TestApi } from "../support/api.ts";
-import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { type Account } from "../support/accounts.ts";
+import type { TestApi } from "../support/api.ts";
+import { describeOnEngines } from "../support/api-engines.ts";
+import { apiStage } from "../support/api-stage.ts";
 import { http, shaped } from "../support/http.ts";
 
 const fingerprint = (secret: unknown) => createHash("sha256").update(String(secret)).digest("hex").slice(0, 16);
 
 describeOnEngines("a destination's own secret and key", (freshEngines) => {
-  let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
-  before(async () => {
-    engines = await freshEngines();
-    api = await startApi(engines);
-    one = await openAccount(api.url);
-  });
-  after(() => api.close());
-  afterEach(() => expect(api.errors).to.deep.equal([]));
+  apiStage(freshEngines, (stage) => ({ api, one } = stage));
 
   const destination = async () => {
     const { id } = await one.owner.client.api.createDestination({ url: "https://receiver.example/hook" });
