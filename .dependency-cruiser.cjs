@@ -71,7 +71,8 @@ module.exports = {
         path: "^src/features/[^/]+/",
         pathNot: [
           "^src/features/$1/", "/(facts|decide)\\.ts$", "^src/features/story/",
-          "^src/features/events/(webhooks|selection)\\.ts$",
+          "^src/features/events/(webhooks|selection)\\.ts$", "^src/features/messages/messages\\.ts$",
+          "^src/features/subscriptions/routing\\.ts$",
         ],
         dependencyTypesNot: ["type-only"],
       },

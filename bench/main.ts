@@ -1,6 +1,7 @@
 import { dashboard } from "./dashboard.ts";
 import { delivery } from "./delivery.ts";
 import { engines } from "./engines.ts";
+import { fanout } from "./fanout.ts";
 import { finding } from "./finding.ts";
 import { footprint } from "./footprint.ts";
 import { growth } from "./growth.ts";
@@ -23,7 +24,7 @@ const voidCode = 3;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const benchmarks: Readonly<Record<string, () => Promise<Report>>> = {
   ingest, latency, delivery, isolation, loop, engines, growth, idle, footprint, volume, stream, dashboard, replay,
-  finding, stalls,
+  finding, stalls, fanout,
 };
 /** Commands without figures of their own. */
 const others: Readonly<Record<string, () => unknown>> = { profile, data: volumeSets, table };

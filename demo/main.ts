@@ -112,6 +112,21 @@ async function tell(receiver: Receiver, url: string): Promise<void> {
   await verifyDelivery(last, { secret: webhookSecret });
   say(`the signature is valid; the event is ${event.status}`);
 
+  heading("One message, posted once, to two receivers that subscribed");
+  const sender = await owner.createSender({ name: "billing", fanOut: true });
+  const paths = new Map<string, string>();
+  for (const path of ["/billing", "/accounting"]) {
+    const { id: destinationUrlId } = await owner.createDestination({ url: receiver.url(path) });
+    await owner.createSubscription({ senderId: sender.id, destinationUrlId, eventTypes: ["invoice.*"] });
+    paths.set(destinationUrlId, path);
+  }
+  const billing = new Producer({ url, apiKey, tenantId, ingestToken: sender.ingestToken });
+  const { eventId: messageId } = await billing.post({ invoice: 7, amount: 19.9 }, { eventType: "invoice.paid" });
+  const message = await until(() => owner.getMessage({ id: messageId }), ({ status }) => status === "Succeeded");
+  for (const { eventId, destinationUrlId, status } of message.deliveries) {
+    say(`${eventId} to ${paths.get(destinationUrlId)}: ${status}`);
+  }
+
   heading(`What exactly happened to ${id}, and why: every fact of it, from the log`);
   const rows: string[][] = [];
   for await (const fact of owner.listEventHistory({ id, Qt: 100 })) {

@@ -2,14 +2,17 @@ import type { DomainEvent } from "../src/kernel/domain/domain-event.ts";
 import type { Change, CollectionDefinition } from "../src/kernel/ports/read-models.ts";
 import { apiKeysProjection } from "./api-keys/api-keys.ts";
 import { auditProjection } from "./audit/audit.ts";
+import { certificateEndsProjection } from "./certificates/certificate-ends.ts";
 import { destinationsProjection } from "./destinations/destinations.ts";
 import { directoryProjection } from "./directory/directory.ts";
 import { dueProjection } from "./due/due.ts";
 import { eventsProjection } from "./events/projection.ts";
 import { incidentsProjection } from "./incidents/incidents.ts";
 import { invitesProjection } from "./invites/invites.ts";
+import { messagesProjection } from "./messages/messages.ts";
 import { momentsProjection } from "./moments/moments.ts";
 import { notificationsProjection } from "./notifications/notifications.ts";
+import { portalLinksProjection } from "./portal-links/portal-links.ts";
 import type { Projection, Recording } from "./projection.ts";
 import { purgesProjection, retentionProjection } from "./purges/purges.ts";
 import { quarantine } from "./quarantine/quarantine.ts";
@@ -19,6 +22,7 @@ import { signingKeysProjection } from "./secrets/signing-keys.ts";
 import { sendersProjection } from "./senders/senders.ts";
 import { serviceAccountsProjection } from "./service-accounts/service-accounts.ts";
 import { eventTypesProjection, statisticsProjection } from "./statistics/statistics.ts";
+import { subscriptionsProjection } from "./subscriptions/subscriptions.ts";
 import { erasuresProjection, tenantsProjection } from "./tenants/tenants.ts";
 import { forgettingProjection, usersProjection } from "./users/users.ts";
 import { viewsProjection } from "./views/views.ts";
@@ -29,6 +33,7 @@ const projections: readonly Projection[] = [
   usersProjection,
   destinationsProjection,
   sendersProjection,
+  subscriptionsProjection,
   apiKeysProjection,
   serviceAccountsProjection,
   invitesProjection,
@@ -50,6 +55,9 @@ const projections: readonly Projection[] = [
   secretEndsProjection,
   notificationsProjection,
   signingKeysProjection,
+  certificateEndsProjection,
+  messagesProjection,
+  portalLinksProjection,
 ];
 
 /** The collections of all read models. */

@@ -252,6 +252,13 @@ export interface components {
                 /** @description Where in the payload the key is, such as `/customer/id`. */
                 by: string;
             } | null;
+            /** @description The certificate that the relay shows in the TLS handshake if the receiver, or the token endpoint of its credentials, asks for one; null: none. Write-only: answers have its `fingerprint` and `notAfter`. An expired one fails each attempt before any request. null if absent. */
+            clientCertificate?: {
+                /** @description PEM: the certificate, followed by any intermediate ones. It must not have expired. */
+                certificate: string;
+                /** @description PEM: the private key of the certificate, without a passphrase. */
+                privateKey: string;
+            } | null;
             /**
              * @description How the relay authenticates to the destination. JwtBearer: by OAuth 2.0 client credentials.
              * @enum {string}
@@ -273,6 +280,19 @@ export interface components {
                 clientSecret?: string;
                 /** @description JwtBearer: the scope to ask for; may be absent. */
                 scope?: string;
+                /** @description JwtBearer: the `audience` to ask for; may be absent. */
+                audience?: string;
+                /** @description JwtBearer: the `resource` to ask for (RFC 8707); may be absent. */
+                resource?: string;
+                /** @description JwtBearer: further parameters of the token request, up to 10; none of the grant's own (`grant_type`, `client_id`, `client_secret`, `scope`, `audience`, `resource`). They are as secret as the client's secret. */
+                extraParameters?: {
+                    [key: string]: string;
+                };
+                /**
+                 * @description JwtBearer: how the client proves itself to the token endpoint: by HTTP Basic, or in the form. Absent: by HTTP Basic, then in the form.
+                 * @enum {string}
+                 */
+                clientAuthentication?: "basic" | "form";
                 /** @description BasicAuth: the user, without a colon; may be empty. */
                 username?: string;
                 /** @description BasicAuth: the password; may be empty. */
@@ -339,6 +359,13 @@ export interface components {
                 /** @description Where in the payload the key is, such as `/customer/id`. */
                 by: string;
             } | null;
+            /** @description The certificate that the relay shows in the TLS handshake if the receiver, or the token endpoint of its credentials, asks for one; null: none. Write-only: answers have its `fingerprint` and `notAfter`. An expired one fails each attempt before any request. */
+            clientCertificate?: {
+                /** @description PEM: the certificate, followed by any intermediate ones. It must not have expired. */
+                certificate: string;
+                /** @description PEM: the private key of the certificate, without a passphrase. */
+                privateKey: string;
+            } | null;
             /**
              * @description `active` or `inactive`, in any case; `suspended` is the service's own and cannot be set.
              * @enum {string}
@@ -367,6 +394,19 @@ export interface components {
                 clientSecret?: string;
                 /** @description JwtBearer: the scope to ask for; may be absent. */
                 scope?: string;
+                /** @description JwtBearer: the `audience` to ask for; may be absent. */
+                audience?: string;
+                /** @description JwtBearer: the `resource` to ask for (RFC 8707); may be absent. */
+                resource?: string;
+                /** @description JwtBearer: further parameters of the token request, up to 10; none of the grant's own (`grant_type`, `client_id`, `client_secret`, `scope`, `audience`, `resource`). They are as secret as the client's secret. */
+                extraParameters?: {
+                    [key: string]: string;
+                };
+                /**
+                 * @description JwtBearer: how the client proves itself to the token endpoint: by HTTP Basic, or in the form. Absent: by HTTP Basic, then in the form.
+                 * @enum {string}
+                 */
+                clientAuthentication?: "basic" | "form";
                 /** @description BasicAuth: the user, without a colon; may be empty. */
                 username?: string;
                 /** @description BasicAuth: the password; may be empty. */
@@ -386,9 +426,11 @@ export interface components {
             name: string;
             /**
              * Format: uuid
-             * @description The destination that its events are delivered to.
+             * @description The destination that its events are delivered to. Absent where the sender fans out.
              */
-            destinationUrlId: string;
+            destinationUrlId?: string;
+            /** @description Whether each message goes to every subscription that matches, not to one destination. Never changes. false if absent. */
+            fanOut?: boolean;
             /** @description How what is received becomes what is delivered; null delivers it unchanged. null if absent. */
             mapping?: {
                 /**
@@ -415,6 +457,16 @@ export interface components {
                  */
                 path: string;
             }[] | null;
+            /**
+             * @description Of a sender that fans out: a JSON Pointer (RFC 6901) to the event type in bodies as received. The header `X-Event-Type` comes before it. null: only the header has it. null if absent.
+             * @example /type
+             */
+            eventTypePath?: string | null;
+            /**
+             * @description Of a sender that fans out: whether a message that no subscription matches is accepted, with no deliveries, or refused with 422. Absent or null: accepted. null if absent.
+             * @enum {string|null}
+             */
+            unmatched?: "accept" | "refuse" | null;
         };
         /** @description Absent fields stay unchanged. */
         UpdateSenderRequest: {
@@ -422,9 +474,11 @@ export interface components {
             name?: string;
             /**
              * Format: uuid
-             * @description The destination that its events are delivered to.
+             * @description The destination that its events are delivered to. Absent where the sender fans out.
              */
             destinationUrlId?: string;
+            /** @description Whether each message goes to every subscription that matches, not to one destination. Never changes. */
+            fanOut?: boolean;
             /** @description How what is received becomes what is delivered; null delivers it unchanged. */
             mapping?: {
                 /**
@@ -451,6 +505,16 @@ export interface components {
                  */
                 path: string;
             }[] | null;
+            /**
+             * @description Of a sender that fans out: a JSON Pointer (RFC 6901) to the event type in bodies as received. The header `X-Event-Type` comes before it. null: only the header has it.
+             * @example /type
+             */
+            eventTypePath?: string | null;
+            /**
+             * @description Of a sender that fans out: whether a message that no subscription matches is accepted, with no deliveries, or refused with 422. Absent or null: accepted.
+             * @enum {string|null}
+             */
+            unmatched?: "accept" | "refuse" | null;
             /**
              * @description `active` or `inactive`, in any case. An Inactive sender refuses what it is sent.
              * @enum {string}
@@ -502,6 +566,139 @@ export interface components {
             };
             /** @description How many of its newest events are tried. */
             last: number;
+        };
+        /** @description Which messages of a sender a destination gets. */
+        CreateSubscriptionRequest: {
+            /**
+             * Format: uuid
+             * @description The sender; it fans out.
+             */
+            senderId: string;
+            /**
+             * Format: uuid
+             * @description The destination that its messages are delivered to.
+             */
+            destinationUrlId: string;
+            /**
+             * @description Your own name for a customer: only messages of this owner match. null: messages of every owner, and of none. null if absent.
+             * @example customer-42
+             */
+            ownerId?: string | null;
+            /**
+             * @description Up to 50 event types: exact ones, as `invoice.paid`, or families, as `invoice.*`, which has `invoice.paid` and `invoice.item.added`. Case counts. A message without a type matches null only, which matches every message. null if absent.
+             * @example [
+             *       "invoice.paid",
+             *       "refund.*"
+             *     ]
+             */
+            eventTypes?: string[] | null;
+            /**
+             * @description A condition on `{type, ownerId, tags, data}`, as nested objects. A literal is `$eq`. Operators: `$eq`, `$neq`, `$gt`, `$gte`, `$lt`, `$lte`, `$in`, `$nin`, `$startsWith`, `$endsWith`, `$exist`, `$and`, `$or`, `$not`. At most 50 conditions, 8 objects deep; null stands for none. null if absent.
+             * @example {
+             *       "data": {
+             *         "amount": {
+             *           "$gte": 100
+             *         }
+             *       },
+             *       "tags": {
+             *         "region": {
+             *           "$in": [
+             *             "eu",
+             *             "uk"
+             *           ]
+             *         }
+             *       }
+             *     }
+             */
+            filter?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Makes the payload of its deliveries from the message's data, which is what the sender's mapping made; null delivers the data unchanged. null if absent. */
+            mapping?: {
+                /**
+                 * @description Always `jmespath`.
+                 * @enum {string}
+                 */
+                language: "jmespath";
+                /**
+                 * @description A JMESPath expression that yields an object.
+                 * @example {order: data.id, total: sum(data.lines[*].price)}
+                 */
+                expression: string;
+            } | null;
+        };
+        /** @description Nothing is stored and nothing is delivered. */
+        TestSubscriptionsRequest: {
+            /**
+             * Format: uuid
+             * @description The sender that would receive the message.
+             */
+            senderId: string;
+            /** @description As `X-Owner-Id` would have it; null or absent for none. null if absent. */
+            ownerId?: string | null;
+            /** @description As `X-Event-Type` would have it; null or absent for none. null if absent. */
+            eventType?: string | null;
+            /**
+             * @description As `X-Tags` would have them, by name; null or absent for none. null if absent.
+             * @example {
+             *       "region": "eu"
+             *     }
+             */
+            tags?: {
+                [key: string]: string;
+            } | null;
+            /** @description A payload as a producer would send it: an object, or its JSON text. */
+            payload: unknown;
+        };
+        /** @description Absent fields stay unchanged. Sender, destination and owner never change. */
+        UpdateSubscriptionRequest: {
+            /**
+             * @description Up to 50 event types: exact ones, as `invoice.paid`, or families, as `invoice.*`, which has `invoice.paid` and `invoice.item.added`. Case counts. A message without a type matches null only, which matches every message.
+             * @example [
+             *       "invoice.paid",
+             *       "refund.*"
+             *     ]
+             */
+            eventTypes?: string[] | null;
+            /**
+             * @description A condition on `{type, ownerId, tags, data}`, as nested objects. A literal is `$eq`. Operators: `$eq`, `$neq`, `$gt`, `$gte`, `$lt`, `$lte`, `$in`, `$nin`, `$startsWith`, `$endsWith`, `$exist`, `$and`, `$or`, `$not`. At most 50 conditions, 8 objects deep; null stands for none.
+             * @example {
+             *       "data": {
+             *         "amount": {
+             *           "$gte": 100
+             *         }
+             *       },
+             *       "tags": {
+             *         "region": {
+             *           "$in": [
+             *             "eu",
+             *             "uk"
+             *           ]
+             *         }
+             *       }
+             *     }
+             */
+            filter?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Makes the payload of its deliveries from the message's data, which is what the sender's mapping made; null delivers the data unchanged. */
+            mapping?: {
+                /**
+                 * @description Always `jmespath`.
+                 * @enum {string}
+                 */
+                language: "jmespath";
+                /**
+                 * @description A JMESPath expression that yields an object.
+                 * @example {order: data.id, total: sum(data.lines[*].price)}
+                 */
+                expression: string;
+            } | null;
+            /**
+             * @description `active` or `inactive`, in any case. An Inactive subscription gets no messages.
+             * @enum {string}
+             */
+            status?: "active" | "inactive";
         };
         /** @description Which events in CriticalFailure to replay; without a filter all of them. */
         ReplayEventsRequest: {
@@ -773,6 +970,28 @@ export interface components {
             destinationUrlId: string;
             /** @description The notifications that it gets. */
             types: ("destination.suspended" | "destination.recovered" | "destination.disabled" | "destination.failing" | "event.exhausted" | "certificate.expiring")[];
+        };
+        /** @description What a link to the portal names and allows. Exactly one of `ownerId` and `destinationUrlIds`. */
+        CreatePortalLinkRequest: {
+            /** @description The customer whose destinations it names, those to come, too. */
+            ownerId?: string;
+            /** @description The destinations that it names. */
+            destinationUrlIds?: string[];
+            /** @description What its visitor may do, on the destinations that it names and their events: `read`; `replay`, which sends events again; `test`, which sends test events; `configure`, which changes destinations and, of a customer, creates them and manages subscriptions. */
+            may: ("read" | "replay" | "test" | "configure")[];
+            /** @description What people call it; the portal shows it, too. */
+            label?: string;
+            /** @description How long the session lasts, from the use of the link on. 3600 if absent. */
+            sessionSeconds?: number;
+            /** @description Where the portal leads back to: an HTTPS URL, or one of `http:` at localhost. */
+            returnUrl?: string;
+        };
+        /** @description The code of a portal link. */
+        OpenPortalSessionRequest: {
+            /** @description The code in the link's fragment (`prt_…`). */
+            code: string;
+            /** @description Whether the portal is in a frame of another site: the cookie is then one that browsers keep for this site alone. false if absent. */
+            embedded?: boolean;
         };
         /** @description The API key was issued. */
         ApiKeyIssuedFact: components["schemas"]["Fact"] & {
@@ -1692,10 +1911,12 @@ export interface components {
                 /** @description Failed attempts since acceptance or the last replay or resend. */
                 retryCount: number;
                 /**
-                 * @description `not retried`: the destination's retry policy does not list the outcome.
+                 * @description `not retried`: the destination's retry policy does not list the outcome. `not mapped`: the subscription's mapping made nothing of the message.
                  * @enum {string}
                  */
-                reason: "max attempts" | "gone" | "not retried";
+                reason: "max attempts" | "gone" | "not retried" | "not mapped";
+                /** @description Why it was not mapped; missing for any other reason. */
+                error?: string;
             };
         } & {
             /**
@@ -1967,6 +2188,119 @@ export interface components {
              * @enum {string}
              */
             type: "DestinationAuthRemoved";
+        };
+        /** @description The client certificate was set or replaced. */
+        DestinationCertificateConfiguredFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always DestinationCertificateConfigured.
+             * @enum {string}
+             */
+            type: "DestinationCertificateConfigured";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description The certificate that deliveries show to the receiver. */
+                clientCertificate: {
+                    /** @description SHA-256 of the certificate's DER, hex. */
+                    fingerprint: string;
+                    /**
+                     * Format: date-time
+                     * @description When it expires.
+                     */
+                    notAfter: string;
+                };
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "DestinationCertificateConfigured";
+        };
+        /** @description The client certificate expires within 14 days. It is recorded once for each certificate. */
+        DestinationCertificateExpiringFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always DestinationCertificateExpiring.
+             * @enum {string}
+             */
+            type: "DestinationCertificateExpiring";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description SHA-256 of the certificate's DER, hex. */
+                fingerprint: string;
+                /**
+                 * Format: date-time
+                 * @description When the certificate expires.
+                 */
+                notAfter: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "DestinationCertificateExpiring";
+        };
+        /** @description The client certificate was removed. */
+        DestinationCertificateRemovedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always DestinationCertificateRemoved.
+             * @enum {string}
+             */
+            type: "DestinationCertificateRemoved";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The destination's id.
+                 */
+                destinationId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "DestinationCertificateRemoved";
         };
         /** @description A person, or the service by itself, deactivated the destination. Its events are held. */
         DestinationDeactivatedFact: components["schemas"]["Fact"] & {
@@ -2397,6 +2731,16 @@ export interface components {
                     /** @description A JSON Pointer into the payload. */
                     by: string;
                 };
+                /** @description The certificate that deliveries show to the receiver. */
+                clientCertificate?: {
+                    /** @description SHA-256 of the certificate's DER, hex. */
+                    fingerprint: string;
+                    /**
+                     * Format: date-time
+                     * @description When it expires.
+                     */
+                    notAfter: string;
+                };
             };
         } & {
             /**
@@ -2701,6 +3045,11 @@ export interface components {
                 sourceEventId?: string;
                 /**
                  * Format: uuid
+                 * @description The message that it delivers, which accepted it; missing for any other.
+                 */
+                messageId?: string;
+                /**
+                 * Format: uuid
                  * @description The replay in the background that sends the event; missing where none does.
                  */
                 replayId?: string;
@@ -2924,6 +3273,64 @@ export interface components {
              * @enum {string}
              */
             type: "EventsPurged";
+        };
+        /** @description The sender was created. It delivers each message to all subscriptions that match. */
+        FanOutSenderCreatedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always FanOutSenderCreated.
+             * @enum {string}
+             */
+            type: "FanOutSenderCreated";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The sender's id; null where the event was posted to its destination directly.
+                 */
+                senderId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description The name. */
+                name: string;
+                /** @description How what is received becomes what is delivered; null where it is delivered unchanged. */
+                mapping: {
+                    /**
+                     * @description Always `jmespath`.
+                     * @enum {string}
+                     */
+                    language: "jmespath";
+                    /** @description The JMESPath expression. */
+                    expression: string;
+                } | null;
+                /** @description Fields of received bodies that become tags. */
+                searchFields: {
+                    /** @description The tag's name. */
+                    name: string;
+                    /** @description A JSON Pointer into the body as received. */
+                    path: string;
+                }[];
+                /** @description Where bodies have the event type; null: only a header has it. */
+                eventTypePath: string | null;
+                /**
+                 * @description What becomes of a message that no subscription matches.
+                 * @enum {string}
+                 */
+                unmatched: "accept" | "refuse";
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "FanOutSenderCreated";
         };
         /** @description The ingest token was replaced. */
         IngestTokenRegeneratedFact: components["schemas"]["Fact"] & {
@@ -3331,6 +3738,158 @@ export interface components {
              * @enum {string}
              */
             type: "OutboundProxyRecovered";
+        };
+        /** @description The portal link was created. */
+        PortalLinkCreatedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always PortalLinkCreated.
+             * @enum {string}
+             */
+            type: "PortalLinkCreated";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The portal link.
+                 */
+                portalLinkId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description The customer whose destinations the link names; null if it names them by their ids. */
+                ownerId: string | null;
+                /** @description The destinations that it names; null if it names those of an owner. */
+                destinationIds: string[] | null;
+                /** @description What its visitor may do. */
+                may: ("read" | "replay" | "test" | "configure")[];
+                /** @description What people call it. */
+                label: string | null;
+                /** @description How long its session lasts. */
+                sessionSeconds: number;
+                /** @description Where its visitor came from. */
+                returnUrl: string | null;
+                /**
+                 * Format: date-time
+                 * @description From when the code is too old.
+                 */
+                expiresAt: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "PortalLinkCreated";
+        };
+        /** @description The portal link was deleted, and its session ended. */
+        PortalLinkDeletedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always PortalLinkDeleted.
+             * @enum {string}
+             */
+            type: "PortalLinkDeleted";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The portal link.
+                 */
+                portalLinkId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "PortalLinkDeleted";
+        };
+        /** @description A browser used the code of the portal link: its session began. */
+        PortalSessionBegunFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always PortalSessionBegun.
+             * @enum {string}
+             */
+            type: "PortalSessionBegun";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The portal link.
+                 */
+                portalLinkId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description Whether the portal is in a frame of another site. */
+                embedded: boolean;
+                /**
+                 * Format: date-time
+                 * @description When the session ends.
+                 */
+                expiresAt: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "PortalSessionBegun";
+        };
+        /** @description The visitor signed out of the portal. */
+        PortalSessionEndedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always PortalSessionEnded.
+             * @enum {string}
+             */
+            type: "PortalSessionEnded";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The portal link.
+                 */
+                portalLinkId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "PortalSessionEnded";
         };
         /** @description All events of a purge are deleted from storage. */
         PurgeCompletedFact: components["schemas"]["Fact"] & {
@@ -4019,6 +4578,45 @@ export interface components {
              */
             type: "SenderDestinationChanged";
         };
+        /** @description The path of the event type changed, or what becomes of messages that no subscription matches. */
+        SenderFanOutChangedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always SenderFanOutChanged.
+             * @enum {string}
+             */
+            type: "SenderFanOutChanged";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The sender's id; null where the event was posted to its destination directly.
+                 */
+                senderId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description Where bodies have the event type; null: only a header has it. */
+                eventTypePath: string | null;
+                /**
+                 * @description What becomes of a message that no subscription matches.
+                 * @enum {string}
+                 */
+                unmatched: "accept" | "refuse";
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "SenderFanOutChanged";
+        };
         /** @description The sender's ingest token was replaced. */
         SenderIngestTokenRegeneratedFact: components["schemas"]["Fact"] & {
             /**
@@ -4510,6 +5108,238 @@ export interface components {
              * @enum {string}
              */
             type: "ServiceKeyRotated";
+        };
+        /** @description The subscription was activated. */
+        SubscriptionActivatedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always SubscriptionActivated.
+             * @enum {string}
+             */
+            type: "SubscriptionActivated";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The subscription.
+                 */
+                subscriptionId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: uuid
+                 * @description The sender that fans out.
+                 */
+                senderId: string;
+                /** @description It gets messages of this owner; null: of every owner, and of none. */
+                ownerId: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "SubscriptionActivated";
+        };
+        /** @description The event types, the filter or the mapping of the subscription changed. */
+        SubscriptionChangedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always SubscriptionChanged.
+             * @enum {string}
+             */
+            type: "SubscriptionChanged";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The subscription.
+                 */
+                subscriptionId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: uuid
+                 * @description The sender that fans out.
+                 */
+                senderId: string;
+                /** @description It gets messages of this owner; null: of every owner, and of none. */
+                ownerId: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /** @description The event types that it gets; null: all messages, with a type or without. */
+                eventTypes: string[] | null;
+                /** @description The condition on messages; null: none. */
+                filter: {
+                    [key: string]: unknown;
+                } | null;
+                /** @description How what is received becomes what is delivered; null where it is delivered unchanged. */
+                mapping: {
+                    /**
+                     * @description Always `jmespath`.
+                     * @enum {string}
+                     */
+                    language: "jmespath";
+                    /** @description The JMESPath expression. */
+                    expression: string;
+                } | null;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "SubscriptionChanged";
+        };
+        /** @description A destination gets messages of a sender. */
+        SubscriptionCreatedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always SubscriptionCreated.
+             * @enum {string}
+             */
+            type: "SubscriptionCreated";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The subscription.
+                 */
+                subscriptionId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: uuid
+                 * @description The sender that fans out.
+                 */
+                senderId: string;
+                /** @description It gets messages of this owner; null: of every owner, and of none. */
+                ownerId: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+                /**
+                 * Format: uuid
+                 * @description Where its messages are delivered.
+                 */
+                destinationId: string;
+                /** @description The event types that it gets; null: all messages, with a type or without. */
+                eventTypes: string[] | null;
+                /** @description The condition on messages; null: none. */
+                filter: {
+                    [key: string]: unknown;
+                } | null;
+                /** @description How what is received becomes what is delivered; null where it is delivered unchanged. */
+                mapping: {
+                    /**
+                     * @description Always `jmespath`.
+                     * @enum {string}
+                     */
+                    language: "jmespath";
+                    /** @description The JMESPath expression. */
+                    expression: string;
+                } | null;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "SubscriptionCreated";
+        };
+        /** @description The subscription was deactivated. It gets no messages. */
+        SubscriptionDeactivatedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always SubscriptionDeactivated.
+             * @enum {string}
+             */
+            type: "SubscriptionDeactivated";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The subscription.
+                 */
+                subscriptionId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: uuid
+                 * @description The sender that fans out.
+                 */
+                senderId: string;
+                /** @description It gets messages of this owner; null: of every owner, and of none. */
+                ownerId: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "SubscriptionDeactivated";
+        };
+        /** @description The subscription was deleted. */
+        SubscriptionDeletedFact: components["schemas"]["Fact"] & {
+            /**
+             * @description Always SubscriptionDeleted.
+             * @enum {string}
+             */
+            type: "SubscriptionDeleted";
+            /** @description The fields of the fact. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The subscription.
+                 */
+                subscriptionId: string;
+                /**
+                 * Format: uuid
+                 * @description The tenant's id.
+                 */
+                tenantId: string;
+                /**
+                 * Format: uuid
+                 * @description The sender that fans out.
+                 */
+                senderId: string;
+                /** @description It gets messages of this owner; null: of every owner, and of none. */
+                ownerId: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it was decided.
+                 */
+                at: string;
+            };
+        } & {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            type: "SubscriptionDeleted";
         };
         /** @description The tenant was created. */
         TenantCreatedFact: components["schemas"]["Fact"] & {
@@ -5132,28 +5962,38 @@ export interface components {
         Acceptance: {
             /**
              * Format: uuid
-             * @description The event's id, and the `webhook-id` of its deliveries.
+             * @description The id of the event, or of the message, and the `webhook-id` of its deliveries.
              */
             eventId: string;
-            /**
-             * @description Always Pending.
-             * @enum {string}
-             */
-            status: "Pending";
+            /** @description Pending. Of a message that nothing is sent of: Succeeded, if no subscription matched, or CriticalFailure. */
+            status: components["schemas"]["EventStatus"];
             /**
              * Format: date-time
              * @description When it was accepted.
              */
             acceptedAt: string;
+            /** @description Of a message only: an event for each destination whose subscription matched. */
+            deliveries?: {
+                /**
+                 * Format: uuid
+                 * @description The event that delivers it.
+                 */
+                eventId: string;
+                /**
+                 * Format: uuid
+                 * @description Where it is delivered.
+                 */
+                destinationUrlId: string;
+            }[];
         };
-        /** @description Who did it: a user (with `id` and `role`), a service account (with `id` and the `keyId` of its key), an API key (with `id`), an anonymous caller, or a part of the service (with `part`). */
+        /** @description Who did it: a user (with `id` and `role`), a service account (with `id` and the `keyId` of its key), a visitor of the portal (with the `id` of the link), an API key (with `id`), an anonymous caller, or a part of the service (with `part`). */
         Actor: {
             /**
              * @description Which kind of actor.
              * @enum {string}
              */
-            type: "user" | "serviceAccount" | "apiKey" | "anonymous" | "service";
-            /** @description The user's, the service account's or the API key's id. */
+            type: "user" | "serviceAccount" | "portalLink" | "apiKey" | "anonymous" | "service";
+            /** @description The user's, the service account's, the portal link's or the API key's id. */
             id?: string;
             /** @description The user's role at the time. */
             role?: string;
@@ -5275,7 +6115,7 @@ export interface components {
             nextCursor: string | null;
         };
         /** @description A fact of the audit, by its `type`. */
-        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPaceChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationOrderingChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["DestinationHeadersConfiguredFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
+        AuditItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPaceChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationOrderingChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["DestinationHeadersConfiguredFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationCertificateConfiguredFact"] | components["schemas"]["DestinationCertificateRemovedFact"] | components["schemas"]["DestinationCertificateExpiringFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["FanOutSenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderFanOutChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["SubscriptionCreatedFact"] | components["schemas"]["SubscriptionChangedFact"] | components["schemas"]["SubscriptionActivatedFact"] | components["schemas"]["SubscriptionDeactivatedFact"] | components["schemas"]["SubscriptionDeletedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["PortalLinkCreatedFact"] | components["schemas"]["PortalSessionBegunFact"] | components["schemas"]["PortalSessionEndedFact"] | components["schemas"]["PortalLinkDeletedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts, and how many the filters match. */
         AuditPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -5310,10 +6150,10 @@ export interface components {
             replayed: number;
         };
         /**
-         * @description Why something happened, or has not happened yet. `receiver-pause`: another event's attempt was answered 429. `lease-lost`: the worker of the attempt before was lost. `proxy`: the outbound proxy failed. `not-recorded`: no entry of the log says why. `rate-limit` and `ordering` are kept for later versions.
+         * @description Why something happened, or has not happened yet. `receiver-pause`: another event's attempt was answered 429. `lease-lost`: the worker of the attempt before was lost. `proxy`: the outbound proxy failed. `not-mapped`: the subscription's mapping made nothing of the message. `routed`: a subscription matched the message. `not-recorded`: no entry of the log says why. `rate-limit` and `ordering` are kept for later versions.
          * @enum {string}
          */
-        CauseCode: "first-attempt" | "retry-schedule" | "receiver-retry-after" | "circuit-open" | "probe" | "destination-inactive" | "concurrency-limit" | "rate-limit" | "ordering" | "receiver-pause" | "proxy" | "requested" | "destination-deleted" | "expired" | "max-attempts" | "gone" | "not-retried" | "lease-lost" | "not-recorded";
+        CauseCode: "first-attempt" | "retry-schedule" | "receiver-retry-after" | "circuit-open" | "probe" | "destination-inactive" | "concurrency-limit" | "rate-limit" | "ordering" | "receiver-pause" | "proxy" | "requested" | "destination-deleted" | "expired" | "max-attempts" | "gone" | "not-retried" | "not-mapped" | "routed" | "lease-lost" | "not-recorded";
         /** @description The key in clear, and everything else about it. */
         CreatedApiKey: {
             /**
@@ -5447,6 +6287,16 @@ export interface components {
              * @enum {string}
              */
             authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
+            /** @description The client certificate that the relay shows in the TLS handshake, without its private key; null: none. */
+            clientCertificate: {
+                /** @description SHA-256 of the certificate's DER, hex. */
+                fingerprint: string;
+                /**
+                 * Format: date-time
+                 * @description When it expires.
+                 */
+                notAfter: string;
+            } | null;
             /** @description How long an attempt may take at most, milliseconds; null: as long as the relay's `RELAY_DELIVERY_TIMEOUT` says. */
             timeoutMs: number | null;
             /** @description When failed attempts are followed by others; null: by the relay's `RELAY_RETRY_SCHEDULE` and the tenant's `maxTrys`. */
@@ -5521,6 +6371,21 @@ export interface components {
             /** @description Shown here only. */
             inviteToken: string;
         };
+        /** @description A portal link as it is shown once. */
+        CreatedPortalLink: {
+            /**
+             * Format: uuid
+             * @description The portal link's id.
+             */
+            id: string;
+            /** @description Where a browser opens the portal: good once, until `expiresAt`. */
+            url: string;
+            /**
+             * Format: date-time
+             * @description From when it is too old.
+             */
+            expiresAt: string;
+        };
         /** @description The ingest token is shown here only. */
         CreatedSender: {
             /**
@@ -5537,9 +6402,11 @@ export interface components {
             name: string;
             /**
              * Format: uuid
-             * @description Where its events go.
+             * @description Where its events go; null of a sender that fans out.
              */
-            destinationUrlId: string;
+            destinationUrlId: string | null;
+            /** @description Whether each message goes to every subscription that matches, not to one destination. */
+            fanOut: boolean;
             /**
              * @description Active at first.
              * @enum {string}
@@ -5562,6 +6429,13 @@ export interface components {
                 /** @description A JSON Pointer into the body as received. */
                 path: string;
             }[];
+            /** @description A JSON Pointer to the event type in bodies as received; null: only the header has it. */
+            eventTypePath: string | null;
+            /**
+             * @description Of a sender that fans out: what becomes of a message that no subscription matches; null of any other.
+             * @enum {string|null}
+             */
+            unmatched: "accept" | "refuse" | null;
             /**
              * Format: date-time
              * @description When it was created.
@@ -5750,6 +6624,16 @@ export interface components {
              * @enum {string}
              */
             authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
+            /** @description The client certificate that the relay shows in the TLS handshake, without its private key; null: none. */
+            clientCertificate: {
+                /** @description SHA-256 of the certificate's DER, hex. */
+                fingerprint: string;
+                /**
+                 * Format: date-time
+                 * @description When it expires.
+                 */
+                notAfter: string;
+            } | null;
             /** @description How long an attempt may take at most, milliseconds; null: as long as the relay's `RELAY_DELIVERY_TIMEOUT` says. */
             timeoutMs: number | null;
             /** @description When failed attempts are followed by others; null: by the relay's `RELAY_RETRY_SCHEDULE` and the tenant's `maxTrys`. */
@@ -5818,9 +6702,9 @@ export interface components {
             tenantId?: string;
             /**
              * Format: uuid
-             * @description The destination it is for.
+             * @description The destination it is for; null of a message.
              */
-            destinationUrlId?: string;
+            destinationUrlId?: string | null;
             /** @description The very text that is delivered: as it was received, or what a sender's mapping made of it. */
             payload?: string;
             /** @description How far its delivery came. */
@@ -5873,6 +6757,29 @@ export interface components {
             asOf?: components["schemas"]["AsOf"];
             /** @description With `Columns`, in lists only: the JSON texts of the payload at these pointers, cut at 200 characters; null where there is none. */
             columns?: (string | null)[];
+            /** @description Of a message only: an event for each destination whose subscription matched. */
+            deliveries?: {
+                /**
+                 * Format: uuid
+                 * @description The event that delivers it.
+                 */
+                eventId: string;
+                /**
+                 * Format: uuid
+                 * @description The subscription that matched.
+                 */
+                subscriptionId: string;
+                /**
+                 * Format: uuid
+                 * @description Where it is delivered.
+                 */
+                destinationUrlId: string;
+                /**
+                 * @description How far the delivery came; null once it is purged.
+                 * @enum {string|null}
+                 */
+                status: "Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled" | null;
+            }[];
             /**
              * Format: uuid
              * @description The event's id, once more under the name that 202 has for it.
@@ -6214,19 +7121,112 @@ export interface components {
             /** @description The settings that it changed. Absent if it changed none. */
             changes?: components["schemas"]["SettingChange"][];
         };
+        /** @description An event. Of a message, which has no destination of its own, `deliveries` has the events that deliver it, and `status` sums theirs up. */
+        FoundEvent: {
+            /**
+             * Format: uuid
+             * @description The event's id, and the `webhook-id` of its deliveries.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The tenant it belongs to.
+             */
+            tenantId: string;
+            /**
+             * Format: uuid
+             * @description The destination it is for; null of a message.
+             */
+            destinationUrlId: string | null;
+            /** @description The very text that is delivered: as it was received, or what a sender's mapping made of it. */
+            payload: string;
+            /** @description How far its delivery came. */
+            status: components["schemas"]["EventStatus"];
+            /** @description The key it was accepted under; null without one. */
+            idempotencyKey: string | null;
+            /** @description Failed attempts since acceptance or the last replay or resend. */
+            currentRetryCount: number;
+            /**
+             * Format: date-time
+             * @description When the next attempt is due, or was while it is in flight; null once the event is finished.
+             */
+            nextAttemptAt: string | null;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
+            acceptedAt: string;
+            /**
+             * Format: date-time
+             * @description When a receiver said yes; null before.
+             */
+            deliveredAt: string | null;
+            /**
+             * Format: uuid
+             * @description The sender through which it was posted; null where it was posted to its destination directly.
+             */
+            senderId: string | null;
+            /**
+             * Format: uuid
+             * @description The message that it is a delivery of; null where it is none.
+             */
+            messageId: string | null;
+            /** @description What kind of event it is, as the producer's `X-Event-Type` said; null without one. */
+            eventType: string | null;
+            /** @description The customer of the tenant's that it concerns, as the producer's `X-Owner-Id` said; null without one. */
+            ownerId: string | null;
+            /** @description Its tags, by name; null without any. */
+            tags: {
+                [key: string]: string;
+            } | null;
+            /** @description Whether it is a test event. */
+            test: boolean;
+            /**
+             * Format: uuid
+             * @description The event whose payload a replay sent to another destination by this one; null where there is none.
+             */
+            sourceEventId: string | null;
+            /** @description The moment that it is of; only in an answer to `AsOf`. */
+            asOf?: components["schemas"]["AsOf"];
+            /** @description With `Columns`, in lists only: the JSON texts of the payload at these pointers, cut at 200 characters; null where there is none. */
+            columns?: (string | null)[];
+            /** @description Of a message only: an event for each destination whose subscription matched. */
+            deliveries?: {
+                /**
+                 * Format: uuid
+                 * @description The event that delivers it.
+                 */
+                eventId: string;
+                /**
+                 * Format: uuid
+                 * @description The subscription that matched.
+                 */
+                subscriptionId: string;
+                /**
+                 * Format: uuid
+                 * @description Where it is delivered.
+                 */
+                destinationUrlId: string;
+                /**
+                 * @description How far the delivery came; null once it is purged.
+                 * @enum {string|null}
+                 */
+                status: "Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled" | null;
+            }[];
+        };
         /** @description An event or thing that a text finds. */
         FoundItem: {
             /**
              * @description What it is.
              * @enum {string}
              */
-            kind: "event" | "destination" | "sender" | "user" | "apiKey" | "serviceAccount";
+            kind: "event" | "message" | "destination" | "sender" | "subscription" | "user" | "apiKey" | "serviceAccount";
             /**
              * Format: uuid
              * @description Its id.
              */
             id: string;
-            /** @description What people call it: its name or email, or else its URL; of an event its type, or else its idempotency key, or else its id. */
+            /** @description What people call it: its name or email, or else its URL; of an event or a message its type, or else its idempotency key, or else its id. */
             label: string;
             /** @description By what it was found: `id`, `idempotencyKey`, `correlationId`, `tag:` and the tag's name, `eventType`, `ownerId`, `name`, `url` or `email`. */
             matched: string;
@@ -6237,7 +7237,7 @@ export interface components {
             items: components["schemas"]["FoundItem"][];
         };
         /** @description A fact of a history, by its `type`. */
-        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPaceChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationOrderingChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["DestinationHeadersConfiguredFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["OutboundProxyFailedFact"] | components["schemas"]["OutboundProxyRecoveredFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliveryAttemptWithdrawnFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["OtherFact"];
+        HistoryItem: components["schemas"]["TenantCreatedFact"] | components["schemas"]["TenantRenamedFact"] | components["schemas"]["TenantDeliveryPolicyChangedFact"] | components["schemas"]["TenantRetentionChangedFact"] | components["schemas"]["WebhookSecretRegeneratedFact"] | components["schemas"]["WebhookSecretsExpiredFact"] | components["schemas"]["TenantDataKeyRewrappedFact"] | components["schemas"]["UserCreatedFact"] | components["schemas"]["UserEmailChangedFact"] | components["schemas"]["UserPasswordChangedFact"] | components["schemas"]["UserRoleChangedFact"] | components["schemas"]["UserStatusChangedFact"] | components["schemas"]["UserDeletedFact"] | components["schemas"]["UserForgottenFact"] | components["schemas"]["ReservationRefusedFact"] | components["schemas"]["EventsPurgedFact"] | components["schemas"]["PurgeCompletedFact"] | components["schemas"]["ReplayOrderedFact"] | components["schemas"]["ReplayCompletedFact"] | components["schemas"]["ReplayJobOrderedFact"] | components["schemas"]["ReplayJobProgressedFact"] | components["schemas"]["ReplayJobCancelledFact"] | components["schemas"]["ReplayJobFinishedFact"] | components["schemas"]["CancellationOrderedFact"] | components["schemas"]["CancellationCompletedFact"] | components["schemas"]["ApiKeyIssuedFact"] | components["schemas"]["ApiKeyUsedFact"] | components["schemas"]["ApiKeyRotatedFact"] | components["schemas"]["ApiKeyRevokedFact"] | components["schemas"]["ServiceAccountCreatedFact"] | components["schemas"]["ServiceAccountRenamedFact"] | components["schemas"]["ServiceAccountRoleChangedFact"] | components["schemas"]["ServiceAccountActivatedFact"] | components["schemas"]["ServiceAccountDeactivatedFact"] | components["schemas"]["ServiceAccountDeletedFact"] | components["schemas"]["ServiceKeyIssuedFact"] | components["schemas"]["ServiceKeyRotatedFact"] | components["schemas"]["ServiceKeyRevokedFact"] | components["schemas"]["InviteCreatedFact"] | components["schemas"]["InviteAcceptedFact"] | components["schemas"]["InviteRevokedFact"] | components["schemas"]["InviteForgottenFact"] | components["schemas"]["DestinationRegisteredFact"] | components["schemas"]["DestinationUrlChangedFact"] | components["schemas"]["DestinationRateLimitChangedFact"] | components["schemas"]["DestinationDescribedFact"] | components["schemas"]["DestinationHoldingChangedFact"] | components["schemas"]["DestinationPaceChangedFact"] | components["schemas"]["DestinationPolicyChangedFact"] | components["schemas"]["DestinationOrderingChangedFact"] | components["schemas"]["DestinationActivatedFact"] | components["schemas"]["DestinationDeactivatedFact"] | components["schemas"]["DestinationAuthConfiguredFact"] | components["schemas"]["DestinationAuthRemovedFact"] | components["schemas"]["DestinationHeadersConfiguredFact"] | components["schemas"]["IngestTokenRegeneratedFact"] | components["schemas"]["DestinationCertificateConfiguredFact"] | components["schemas"]["DestinationCertificateRemovedFact"] | components["schemas"]["DestinationCertificateExpiringFact"] | components["schemas"]["DestinationSecretReplacedFact"] | components["schemas"]["DestinationSecretsExpiredFact"] | components["schemas"]["DestinationSecretRemovedFact"] | components["schemas"]["DestinationSigningKeyReplacedFact"] | components["schemas"]["DestinationSigningKeyRemovedFact"] | components["schemas"]["DestinationDeletedFact"] | components["schemas"]["CircuitCountedFact"] | components["schemas"]["CircuitOpenedFact"] | components["schemas"]["CircuitHalfOpenedFact"] | components["schemas"]["CircuitProbeClaimedFact"] | components["schemas"]["CircuitProbeReleasedFact"] | components["schemas"]["OutboundProxyFailedFact"] | components["schemas"]["OutboundProxyRecoveredFact"] | components["schemas"]["CircuitClosedFact"] | components["schemas"]["SenderCreatedFact"] | components["schemas"]["FanOutSenderCreatedFact"] | components["schemas"]["SenderRenamedFact"] | components["schemas"]["SenderDestinationChangedFact"] | components["schemas"]["SenderMappingChangedFact"] | components["schemas"]["SenderSearchFieldsChangedFact"] | components["schemas"]["SenderFanOutChangedFact"] | components["schemas"]["SenderActivatedFact"] | components["schemas"]["SenderDeactivatedFact"] | components["schemas"]["SenderIngestTokenRegeneratedFact"] | components["schemas"]["SenderDeletedFact"] | components["schemas"]["SubscriptionCreatedFact"] | components["schemas"]["SubscriptionChangedFact"] | components["schemas"]["SubscriptionActivatedFact"] | components["schemas"]["SubscriptionDeactivatedFact"] | components["schemas"]["SubscriptionDeletedFact"] | components["schemas"]["EventAcceptedFact"] | components["schemas"]["DeliveryAttemptStartedFact"] | components["schemas"]["DeliveryAttemptWithdrawnFact"] | components["schemas"]["DeliverySucceededFact"] | components["schemas"]["DeliveryFailedFact"] | components["schemas"]["RetryScheduledFact"] | components["schemas"]["RetryBroughtForwardFact"] | components["schemas"]["DeliveryExhaustedFact"] | components["schemas"]["EventReplayedFact"] | components["schemas"]["EventCancelledFact"] | components["schemas"]["ViewSavedFact"] | components["schemas"]["ViewChangedFact"] | components["schemas"]["ViewDeletedFact"] | components["schemas"]["NotificationsSubscribedFact"] | components["schemas"]["NotificationsUnsubscribedFact"] | components["schemas"]["PortalLinkCreatedFact"] | components["schemas"]["PortalSessionBegunFact"] | components["schemas"]["PortalSessionEndedFact"] | components["schemas"]["PortalLinkDeletedFact"] | components["schemas"]["OtherFact"];
         /** @description Facts about one thing, and how many there are. */
         HistoryPage: {
             /** @description How many there are on all pages. Left out with `Total` false. */
@@ -6572,6 +7572,143 @@ export interface components {
             /** @description The operations that the caller may call on at least one record, by their `operationId`. */
             operations: string[];
         };
+        /** @description A message that a sender fanned out, how it was routed, and how far its deliveries came. */
+        Message: {
+            /**
+             * Format: uuid
+             * @description The message's id, and the `webhook-id` of its deliveries.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The tenant it belongs to.
+             */
+            tenantId: string;
+            /**
+             * Format: uuid
+             * @description The sender through which it was posted.
+             */
+            senderId: string;
+            /** @description Pending while a delivery is open; else CriticalFailure if one is; Cancelled if all are; else Succeeded. */
+            status: components["schemas"]["EventStatus"];
+            /** @description The key it was accepted under; null without one. */
+            idempotencyKey: string | null;
+            /** @description What kind of message it is; null without one. */
+            eventType: string | null;
+            /** @description The customer of the tenant's that it concerns; null without one. */
+            ownerId: string | null;
+            /** @description Its tags, by name; null without any. */
+            tags: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
+            acceptedAt: string;
+            /** @description An event for each destination whose subscription matched. */
+            deliveries: {
+                /**
+                 * Format: uuid
+                 * @description The event that delivers it.
+                 */
+                eventId: string;
+                /**
+                 * Format: uuid
+                 * @description The subscription that matched.
+                 */
+                subscriptionId: string;
+                /**
+                 * Format: uuid
+                 * @description Where it is delivered.
+                 */
+                destinationUrlId: string;
+                /**
+                 * @description How far the delivery came; null once it is purged.
+                 * @enum {string|null}
+                 */
+                status: "Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled" | null;
+            }[];
+            /** @description The message as its sender's mapping made it, or as it was received. */
+            payload: string;
+            /** @description The subscriptions that did not get it, and why. */
+            skipped: {
+                /**
+                 * Format: uuid
+                 * @description The subscription.
+                 */
+                subscriptionId: string;
+                /** @description Why it did not get the message. */
+                reason: string;
+            }[];
+        };
+        /** @description A message that a sender fanned out, and how far its deliveries came. */
+        MessageSummary: {
+            /**
+             * Format: uuid
+             * @description The message's id, and the `webhook-id` of its deliveries.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The tenant it belongs to.
+             */
+            tenantId: string;
+            /**
+             * Format: uuid
+             * @description The sender through which it was posted.
+             */
+            senderId: string;
+            /** @description Pending while a delivery is open; else CriticalFailure if one is; Cancelled if all are; else Succeeded. */
+            status: components["schemas"]["EventStatus"];
+            /** @description The key it was accepted under; null without one. */
+            idempotencyKey: string | null;
+            /** @description What kind of message it is; null without one. */
+            eventType: string | null;
+            /** @description The customer of the tenant's that it concerns; null without one. */
+            ownerId: string | null;
+            /** @description Its tags, by name; null without any. */
+            tags: {
+                [key: string]: string;
+            } | null;
+            /**
+             * Format: date-time
+             * @description When it was accepted.
+             */
+            acceptedAt: string;
+            /** @description An event for each destination whose subscription matched. */
+            deliveries: {
+                /**
+                 * Format: uuid
+                 * @description The event that delivers it.
+                 */
+                eventId: string;
+                /**
+                 * Format: uuid
+                 * @description The subscription that matched.
+                 */
+                subscriptionId: string;
+                /**
+                 * Format: uuid
+                 * @description Where it is delivered.
+                 */
+                destinationUrlId: string;
+                /**
+                 * @description How far the delivery came; null once it is purged.
+                 * @enum {string|null}
+                 */
+                status: "Pending" | "Processing" | "Succeeded" | "Failed" | "WaitingRetry" | "CriticalFailure" | "Cancelled" | null;
+            }[];
+        };
+        /** @description Messages, and how many the filters match. */
+        MessageSummaryPage: {
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
+            /** @description The page's items, in the order asked for. */
+            items: components["schemas"]["MessageSummary"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
+        };
         /** @description An entry of the log, without its data: the history of its subject has that. */
         NamedEntry: {
             /** @description The entry's place in the log. */
@@ -6621,6 +7758,109 @@ export interface components {
             items: components["schemas"]["NotificationSubscription"][];
             /** @description The `Cursor` of the next page; null if this one is the last. */
             nextCursor: string | null;
+        };
+        /** @description A link to the portal, for a customer of the tenant. */
+        PortalLink: {
+            /**
+             * Format: uuid
+             * @description The portal link's id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The tenant it belongs to.
+             */
+            tenantId: string;
+            /** @description The customer whose destinations it names; null if it names them by their ids. */
+            ownerId: string | null;
+            /** @description The destinations that it names; null if it names those of a customer. */
+            destinationUrlIds: string[] | null;
+            /** @description What its visitor may do, on the destinations that it names and their events: `read`; `replay`, which sends events again; `test`, which sends test events; `configure`, which changes destinations and, of a customer, creates them and manages subscriptions. */
+            may: ("read" | "replay" | "test" | "configure")[];
+            /** @description What people call it. */
+            label: string | null;
+            /** @description How long its session lasts. */
+            sessionSeconds: number;
+            /** @description Where the portal leads back to. */
+            returnUrl: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description From when its code is too old.
+             */
+            expiresAt: string;
+            /** @description Its session; null until the code is used. */
+            session: {
+                /**
+                 * Format: date-time
+                 * @description When the code was used.
+                 */
+                begunAt: string;
+                /**
+                 * Format: date-time
+                 * @description When it ends.
+                 */
+                endsAt: string;
+                /** @description Whether the portal is in a frame of another site. */
+                embedded: boolean;
+            } | null;
+        };
+        /** @description Portal links, and how many there are. */
+        PortalLinkPage: {
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
+            /** @description The page's items, in the order asked for. */
+            items: components["schemas"]["PortalLink"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
+        };
+        /** @description The session of a portal's visitor. */
+        PortalSession: {
+            /**
+             * Format: uuid
+             * @description The portal link's id, and the caller's in `X-Relay-Principal`.
+             */
+            id: string;
+            /** @description The customer whose destinations it names; null if it names them by their ids. */
+            ownerId: string | null;
+            /** @description What its visitor may do, on the destinations that it names and their events: `read`; `replay`, which sends events again; `test`, which sends test events; `configure`, which changes destinations and, of a customer, creates them and manages subscriptions. */
+            may: ("read" | "replay" | "test" | "configure")[];
+            /** @description What people call it. */
+            label: string | null;
+            /** @description Where the portal leads back to. */
+            returnUrl: string | null;
+            /** @description Whether the portal is in a frame of another site. */
+            embedded: boolean;
+            /**
+             * Format: date-time
+             * @description When the session ends.
+             */
+            expiresAt: string;
+            /** @description The portal's looks, as the operator set them. */
+            brand: {
+                /** @description The name (`RELAY_PORTAL_NAME`). */
+                name: string | null;
+                /** @description The colour, `#rrggbb` (`RELAY_PORTAL_COLOR`). */
+                color: string | null;
+                /** @description Whether there is an image at `/portal/logo` (`RELAY_PORTAL_LOGO`). */
+                logo: boolean;
+            };
+            /** @description The active senders that fan out, 100 at most, to which a customer may subscribe its destinations; empty without the right to `configure` those of an owner. */
+            senders: {
+                /**
+                 * Format: uuid
+                 * @description The sender's id.
+                 */
+                id: string;
+                /** @description Its name. */
+                name: string;
+            }[];
+            /** @description The operations that the visitor may call, by their `operationId`. */
+            operations: string[];
         };
         /** @description What is wrong, in one sentence that begins with the field or parameter at fault where there is one. For people: the wording may change. */
         Problem: string;
@@ -6778,6 +8018,41 @@ export interface components {
             /** @description The `Cursor` of the next page; null if this one is the last. */
             nextCursor: string | null;
         };
+        /** @description The subscriptions that would get a message, and those that would not. */
+        Routing: {
+            /** @description The deliveries that it would have. */
+            matched: {
+                /**
+                 * Format: uuid
+                 * @description The subscription.
+                 */
+                subscriptionId: string;
+                /**
+                 * Format: uuid
+                 * @description Where it would go.
+                 */
+                destinationUrlId: string;
+                /** @description What would be delivered; null where the subscription's mapping fails. */
+                payload: {
+                    [key: string]: unknown;
+                } | null;
+                /** @description Why the subscription's mapping fails, which makes its delivery a CriticalFailure; null otherwise. */
+                problem: string | null;
+            }[];
+            /** @description The other subscriptions of the owner, and those without an owner. */
+            skipped: {
+                /**
+                 * Format: uuid
+                 * @description The subscription.
+                 */
+                subscriptionId: string;
+                /**
+                 * @description The first obstacle: the subscription is Inactive; it does not name the event type; its filter does not match; the destination gets the message by another subscription.
+                 * @enum {string}
+                 */
+                reason: "inactive" | "event type" | "filter" | "already reached";
+            }[];
+        };
         /** @description The ingest token is never returned. */
         Sender: {
             /**
@@ -6794,9 +8069,11 @@ export interface components {
             name: string;
             /**
              * Format: uuid
-             * @description Where its events go.
+             * @description Where its events go; null of a sender that fans out.
              */
-            destinationUrlId: string;
+            destinationUrlId: string | null;
+            /** @description Whether each message goes to every subscription that matches, not to one destination. */
+            fanOut: boolean;
             /**
              * @description Ingest through an Inactive sender gives 422.
              * @enum {string}
@@ -6819,6 +8096,13 @@ export interface components {
                 /** @description A JSON Pointer into the body as received. */
                 path: string;
             }[];
+            /** @description A JSON Pointer to the event type in bodies as received; null: only the header has it. */
+            eventTypePath: string | null;
+            /**
+             * @description Of a sender that fans out: what becomes of a message that no subscription matches; null of any other.
+             * @enum {string|null}
+             */
+            unmatched: "accept" | "refuse" | null;
             /**
              * Format: date-time
              * @description When it was created.
@@ -7148,6 +8432,16 @@ export interface components {
                  * @enum {string}
                  */
                 mode?: "replay" | "resend";
+                /**
+                 * Format: uuid
+                 * @description The message that the event delivers.
+                 */
+                messageId?: string;
+                /**
+                 * Format: uuid
+                 * @description The subscription that matched the message.
+                 */
+                subscriptionId?: string;
             };
         };
         /** @description A part of an event's story. */
@@ -7228,7 +8522,7 @@ export interface components {
              * @description The kind of thing.
              * @enum {string}
              */
-            type: "tenant" | "user" | "purge" | "replay" | "cancellation" | "apiKey" | "invite" | "destination" | "circuit" | "sender" | "serviceAccount" | "view" | "notificationSubscription";
+            type: "tenant" | "user" | "purge" | "replay" | "cancellation" | "apiKey" | "invite" | "destination" | "circuit" | "sender" | "subscription" | "serviceAccount" | "view" | "notificationSubscription" | "portalLink";
             /**
              * Format: uuid
              * @description Its id; a circuit has its destination's.
@@ -7236,6 +8530,73 @@ export interface components {
             id: string;
             /** @description Its name, URL or email as it is now. Null if it is gone or has none, or the caller may not list its kind; absent while names cannot be read. */
             name?: string | null;
+        };
+        /** @description A destination that gets messages of a sender that fans out. */
+        Subscription: {
+            /**
+             * Format: uuid
+             * @description The subscription's id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The tenant it belongs to.
+             */
+            tenantId: string;
+            /**
+             * Format: uuid
+             * @description The sender whose messages it gets.
+             */
+            senderId: string;
+            /**
+             * Format: uuid
+             * @description Where its messages go.
+             */
+            destinationUrlId: string;
+            /** @description Only messages of this owner match; null: messages of every owner, and of none. */
+            ownerId: string | null;
+            /** @description Exact event types and families; null matches every message. */
+            eventTypes: string[] | null;
+            /** @description The condition on messages; null for none. */
+            filter: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Makes the payload from the message's data; null delivers the data unchanged. */
+            mapping: {
+                /**
+                 * @description Always `jmespath`.
+                 * @enum {string}
+                 */
+                language: "jmespath";
+                /** @description Yields what is delivered. */
+                expression: string;
+            } | null;
+            /**
+             * @description An Inactive subscription gets no messages.
+             * @enum {string}
+             */
+            status: "Active" | "Inactive";
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it was changed last.
+             */
+            updatedAt: string;
+            /** @description The moment that it is of; only in an answer to `AsOf`. */
+            asOf?: components["schemas"]["AsOf"];
+        };
+        /** @description Subscriptions, and how many the filters match. */
+        SubscriptionPage: {
+            /** @description How many there are on all pages. Left out with `Total` false. */
+            total?: number;
+            /** @description The page's items, in the order asked for. */
+            items: components["schemas"]["Subscription"][];
+            /** @description The `Cursor` of the next page; null if this one is the last. */
+            nextCursor: string | null;
         };
         /** @description A change before an incident, which need not be its cause. */
         Suspect: {
@@ -7426,7 +8787,7 @@ export interface components {
                 "text/plain": components["schemas"]["Problem"];
             };
         };
-        /** @description Nothing has this id. What is not a UUID names nothing. */
+        /** @description Nothing has this id, or the portal's link names no such thing. What is not a UUID names nothing. */
         NotFound: {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
@@ -8165,6 +9526,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -8246,6 +9608,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -8276,6 +9639,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -8315,6 +9679,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
@@ -8355,6 +9720,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -8400,6 +9766,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -8661,6 +10028,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -8702,6 +10070,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            404: components["responses"]["NotFound"];
             /** @description The email is a user's already. */
             409: {
                 headers: {
@@ -8938,6 +10307,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -8979,6 +10349,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
@@ -9168,6 +10539,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -9209,6 +10581,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
@@ -9701,7 +11074,7 @@ export interface operations {
             };
             400: components["responses"]["BadBody"];
             401: components["responses"]["Unauthenticated"];
-            /** @description The caller is a Viewer. */
+            /** @description The caller is a Viewer, or a visitor of the portal whose link names no owner, or another one. */
             403: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
@@ -9724,6 +11097,16 @@ export interface operations {
             412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            /** @description The portal has the most destinations. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -9885,7 +11268,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPaceChanged" | "DestinationPolicyChanged" | "DestinationOrderingChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "DestinationHeadersConfigured" | "IngestTokenRegenerated" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted";
+                Type?: "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPaceChanged" | "DestinationPolicyChanged" | "DestinationOrderingChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "DestinationHeadersConfigured" | "IngestTokenRegenerated" | "DestinationCertificateConfigured" | "DestinationCertificateRemoved" | "DestinationCertificateExpiring" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted";
                 /** @description Facts from this time. */
                 From?: string;
                 /** @description Facts up to this time. */
@@ -10442,6 +11825,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -10674,7 +12058,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted";
+                Type?: "SenderCreated" | "FanOutSenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderFanOutChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted";
                 /** @description Facts from this time. */
                 From?: string;
                 /** @description Facts up to this time. */
@@ -10850,6 +12234,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
@@ -10915,6 +12300,425 @@ export interface operations {
             412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSubscriptions: {
+        parameters: {
+            query?: {
+                /** @description Items per page. */
+                Qt?: number;
+                /** @description Page number. */
+                Pg?: number;
+                /** @description Field to sort by; ties are broken by id. */
+                CpOrd?: "id" | "createdAt" | "updatedAt";
+                /** @description Direction, in any case. */
+                TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
+                /** @description Only subscriptions to this sender. */
+                SenderId?: string;
+                /** @description Only subscriptions of this destination. */
+                DestinationUrlId?: string;
+                /** @description Only subscriptions of this owner. */
+                OwnerId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of subscriptions. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubscriptionPage"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            /** @description The portal's link does not name the destination of the filter. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSubscriptionRequest"];
+            };
+        };
+        responses: {
+            /** @description The subscription. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description A field is not as it must be, or the expression of the mapping does not compile. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or the sender or the destination belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such sender or destination. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The destination has a subscription to this sender for the same owner, or without an owner. */
+            409: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["OtherCaller"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            /** @description The sender does not fan out, or has the most subscriptions of this owner, or without an owner. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    testSubscriptions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TestSubscriptionsRequest"];
+            };
+        };
+        responses: {
+            /** @description The deliveries that it would have. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Routing"];
+                };
+            };
+            /** @description A field is not as it must be, or the sender's mapping yields no object. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description The sender belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such sender. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["OtherCaller"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            /** @description The sender does not fan out. */
+            422: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getSubscription: {
+        parameters: {
+            query?: {
+                /** @description A time (ISO 8601), or the `position` of an entry of the log: the answer is what it was then, and has `asOf`. One in the future means now. */
+                AsOf?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The subscription's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The subscription. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The subscription belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deleteSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The subscription's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or the subscription belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    updateSubscription: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The subscription's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateSubscriptionRequest"];
+            };
+        };
+        responses: {
+            /** @description The subscription as it is now. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Subscription"];
+                };
+            };
+            /** @description A field is not as it must be, or the expression of the mapping does not compile. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller is a Viewer, or the subscription belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such subscription. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["OtherCaller"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listSubscriptionHistory: {
+        parameters: {
+            query?: {
+                /** @description Items per page. */
+                Qt?: number;
+                /** @description Page number. */
+                Pg?: number;
+                /** @description Field to sort by; ties are broken by id. */
+                CpOrd?: "revision";
+                /** @description Direction, in any case. */
+                TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
+                /** @description Facts of this type. */
+                Type?: "SubscriptionCreated" | "SubscriptionChanged" | "SubscriptionActivated" | "SubscriptionDeactivated" | "SubscriptionDeleted";
+                /** @description Facts from this time. */
+                From?: string;
+                /** @description Facts up to this time. */
+                To?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The subscription's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of facts, in the order in which they were written. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryPage"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The subscription belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
             503: components["responses"]["Unavailable"];
@@ -11116,6 +12920,16 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            /** @description The portal's link does not name the destination of the filter. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -11175,6 +12989,16 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            /** @description The portal's link does not name the destination of the filter. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -11196,14 +13020,14 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The event. */
+            /** @description The event, or the message. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["RequestId"];
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Event"];
+                    "application/json": components["schemas"]["FoundEvent"];
                 };
             };
             400: components["responses"]["BadQuery"];
@@ -11403,7 +13227,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Event"];
+                    "application/json": components["schemas"]["FoundEvent"];
                 };
             };
             /** @description The event is not in CriticalFailure. */
@@ -11463,7 +13287,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Event"];
+                    "application/json": components["schemas"]["FoundEvent"];
                 };
             };
             /** @description The event is neither in Succeeded nor in CriticalFailure. */
@@ -11573,7 +13397,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Event"];
+                    "application/json": components["schemas"]["FoundEvent"];
                 };
             };
             /** @description The event is not waiting. */
@@ -11674,6 +13498,16 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            /** @description The portal's link does not name the destination of the filter. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -11753,6 +13587,109 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            /** @description The portal's link does not name the destination of the filter. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    listMessages: {
+        parameters: {
+            query?: {
+                /** @description Items per page. */
+                Qt?: number;
+                /** @description Page number. */
+                Pg?: number;
+                /** @description Field to sort by; ties are broken by id. */
+                CpOrd?: "id";
+                /** @description Direction, in any case. */
+                TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
+                /** @description Messages of this sender. */
+                SenderId?: string;
+                /** @description Messages of this type. */
+                EventType?: string;
+                /** @description Messages of this owner. */
+                OwnerId?: string;
+                /** @description Messages accepted at this time or later. */
+                From?: string;
+                /** @description Messages accepted at this time or earlier. */
+                To?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of messages. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MessageSummaryPage"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The message's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The message. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The message belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -11784,6 +13721,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -11830,6 +13768,16 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            /** @description The portal's link does not name the destination of the filter. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
             412: components["responses"]["OtherCaller"];
             /** @description The tenant has 100 streams. A caller's sixth stream ends its oldest, and one more than 1,000 in the process ends one of the tenant that has most. */
             429: {
@@ -11881,6 +13829,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
@@ -11924,6 +13873,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
@@ -11975,6 +13925,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
@@ -12028,6 +13979,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -12078,6 +14030,16 @@ export interface operations {
             };
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            /** @description The portal's link does not name the destination of the filter. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -12127,6 +14089,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -12209,6 +14172,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -12413,6 +14377,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -12454,6 +14419,7 @@ export interface operations {
                     "text/plain": components["schemas"]["Problem"];
                 };
             };
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["WrongType"];
@@ -12593,6 +14559,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -12701,6 +14668,266 @@ export interface operations {
             503: components["responses"]["Unavailable"];
         };
     };
+    listPortalLinks: {
+        parameters: {
+            query?: {
+                /** @description Items per page. */
+                Qt?: number;
+                /** @description Page number. */
+                Pg?: number;
+                /** @description Field to sort by; ties are broken by id. */
+                CpOrd?: "id" | "createdAt";
+                /** @description Direction, in any case. */
+                TpOrd?: "Asc" | "Desc";
+                /** @description The page behind another one: its `nextCursor`, with the same filters and order. Not together with `Pg`. */
+                Cursor?: string;
+                /** @description Whether the answer has the `total`, which takes time to count. */
+                Total?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page of portal links. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalLinkPage"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller's role is below Admin. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createPortalLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreatePortalLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description The link, shown here only. */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedPortalLink"];
+                };
+            };
+            /** @description A field is missing or not valid. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller's role is below Admin, or a destination belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description No such destination. */
+            404: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            412: components["responses"]["OtherCaller"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    deletePortalLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The portal link's id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Deleted. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            /** @description The caller's role is below Admin, or the link belongs to another tenant. */
+            403: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getPortalSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalSession"];
+                };
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    openPortalSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OpenPortalSessionRequest"];
+            };
+        };
+        responses: {
+            /** @description The session has begun. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description The session's cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The body is not valid, or the page's origin is `http:` at another host, where browsers drop the cookie. */
+            400: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The code is not valid, used, too old, or of a deleted link. */
+            401: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description What is needed. */
+                    "WWW-Authenticate": "Bearer";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": components["schemas"]["Problem"];
+                };
+            };
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["WrongType"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    endPortalSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The session is over. */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    /** @description The session's cookie. */
+                    "Set-Cookie": string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["BadQuery"];
+            401: components["responses"]["Unauthenticated"];
+            403: components["responses"]["Forbidden"];
+            412: components["responses"]["OtherCaller"];
+            431: components["responses"]["HeadersTooLarge"];
+            500: components["responses"]["Defect"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
     listAudit: {
         parameters: {
             query?: {
@@ -12717,7 +14944,7 @@ export interface operations {
                 /** @description Whether the answer has the `total`, which takes time to count. */
                 Total?: boolean;
                 /** @description Facts of this type. */
-                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "WebhookSecretsExpired" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRotated" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPaceChanged" | "DestinationPolicyChanged" | "DestinationOrderingChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "DestinationHeadersConfigured" | "IngestTokenRegenerated" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted" | "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRotated" | "ServiceKeyRevoked" | "ViewSaved" | "ViewChanged" | "ViewDeleted" | "NotificationsSubscribed" | "NotificationsUnsubscribed";
+                Type?: "TenantCreated" | "TenantRenamed" | "TenantDeliveryPolicyChanged" | "TenantRetentionChanged" | "WebhookSecretRegenerated" | "WebhookSecretsExpired" | "UserCreated" | "UserEmailChanged" | "UserPasswordChanged" | "UserRoleChanged" | "UserStatusChanged" | "UserDeleted" | "UserForgotten" | "EventsPurged" | "ReplayJobCancelled" | "ReplayJobOrdered" | "ReplayOrdered" | "ReplayCompleted" | "CancellationOrdered" | "CancellationCompleted" | "ApiKeyIssued" | "ApiKeyRotated" | "ApiKeyRevoked" | "InviteCreated" | "InviteAccepted" | "InviteRevoked" | "InviteForgotten" | "DestinationRegistered" | "DestinationUrlChanged" | "DestinationRateLimitChanged" | "DestinationDescribed" | "DestinationHoldingChanged" | "DestinationPaceChanged" | "DestinationPolicyChanged" | "DestinationOrderingChanged" | "DestinationActivated" | "DestinationDeactivated" | "DestinationAuthConfigured" | "DestinationAuthRemoved" | "DestinationHeadersConfigured" | "IngestTokenRegenerated" | "DestinationCertificateConfigured" | "DestinationCertificateRemoved" | "DestinationCertificateExpiring" | "DestinationSecretReplaced" | "DestinationSecretsExpired" | "DestinationSecretRemoved" | "DestinationSigningKeyReplaced" | "DestinationSigningKeyRemoved" | "DestinationDeleted" | "CircuitClosed" | "SenderCreated" | "FanOutSenderCreated" | "SenderRenamed" | "SenderDestinationChanged" | "SenderMappingChanged" | "SenderSearchFieldsChanged" | "SenderFanOutChanged" | "SenderActivated" | "SenderDeactivated" | "SenderIngestTokenRegenerated" | "SenderDeleted" | "SubscriptionCreated" | "SubscriptionChanged" | "SubscriptionActivated" | "SubscriptionDeactivated" | "SubscriptionDeleted" | "ServiceAccountCreated" | "ServiceAccountRenamed" | "ServiceAccountRoleChanged" | "ServiceAccountActivated" | "ServiceAccountDeactivated" | "ServiceAccountDeleted" | "ServiceKeyIssued" | "ServiceKeyRotated" | "ServiceKeyRevoked" | "ViewSaved" | "ViewChanged" | "ViewDeleted" | "NotificationsSubscribed" | "NotificationsUnsubscribed" | "PortalLinkCreated" | "PortalSessionBegun" | "PortalSessionEnded" | "PortalLinkDeleted";
                 /** @description Facts about this: the id of a tenant, user, API key, invite, destination (its circuit's, too), sender, purge or replay. */
                 SubjectId?: string;
                 /** @description What this user did. */
@@ -12748,6 +14975,7 @@ export interface operations {
             400: components["responses"]["BadQuery"];
             401: components["responses"]["Unauthenticated"];
             403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             412: components["responses"]["OtherCaller"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["Defect"];
@@ -13142,6 +15370,10 @@ export interface Inputs {
         readonly ordering?: ("none" | "destination") | {
             readonly by: string;
         } | null;
+        readonly clientCertificate: {
+            readonly certificate: string;
+            readonly privateKey: string;
+        } | null;
         readonly authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
         readonly credentials?: {
             readonly headerName?: string;
@@ -13151,6 +15383,12 @@ export interface Inputs {
             readonly clientId?: string;
             readonly clientSecret?: string;
             readonly scope?: string;
+            readonly audience?: string;
+            readonly resource?: string;
+            readonly extraParameters?: {
+                readonly [key: string]: string;
+            };
+            readonly clientAuthentication?: "basic" | "form";
             readonly username?: string;
             readonly password?: string;
         };
@@ -13218,6 +15456,10 @@ export interface Inputs {
         readonly ordering?: ("none" | "destination") | {
             readonly by: string;
         } | null;
+        readonly clientCertificate?: {
+            readonly certificate: string;
+            readonly privateKey: string;
+        } | null;
         readonly status?: "active" | "inactive";
         readonly removeAuth?: boolean;
         readonly authType?: "ApiKey" | "BearerToken" | "JwtBearer" | "BasicAuth";
@@ -13229,6 +15471,12 @@ export interface Inputs {
             readonly clientId?: string;
             readonly clientSecret?: string;
             readonly scope?: string;
+            readonly audience?: string;
+            readonly resource?: string;
+            readonly extraParameters?: {
+                readonly [key: string]: string;
+            };
+            readonly clientAuthentication?: "basic" | "form";
             readonly username?: string;
             readonly password?: string;
         };
@@ -13243,7 +15491,8 @@ export interface Inputs {
     };
     readonly createSender: {
         readonly name: string;
-        readonly destinationUrlId: string;
+        readonly destinationUrlId?: string;
+        readonly fanOut: boolean;
         readonly mapping: {
             readonly language: "jmespath";
             readonly expression: string;
@@ -13252,6 +15501,8 @@ export interface Inputs {
             readonly name: string;
             readonly path: string;
         }[] | null;
+        readonly eventTypePath: string | null;
+        readonly unmatched: "accept" | "refuse" | null;
     };
     readonly listSenders: {
         readonly Qt: number;
@@ -13278,6 +15529,7 @@ export interface Inputs {
     readonly updateSender: {
         readonly name?: string;
         readonly destinationUrlId?: string;
+        readonly fanOut?: boolean;
         readonly mapping?: {
             readonly language: "jmespath";
             readonly expression: string;
@@ -13286,6 +15538,8 @@ export interface Inputs {
             readonly name: string;
             readonly path: string;
         }[] | null;
+        readonly eventTypePath?: string | null;
+        readonly unmatched?: "accept" | "refuse" | null;
         readonly status?: "active" | "inactive";
     };
     readonly testMapping: {
@@ -13305,6 +15559,64 @@ export interface Inputs {
             readonly expression: string;
         };
         readonly last: number;
+    };
+    readonly createSubscription: {
+        readonly senderId: string;
+        readonly destinationUrlId: string;
+        readonly ownerId: string | null;
+        readonly eventTypes: readonly string[] | null;
+        readonly filter: {
+            readonly [key: string]: unknown;
+        } | null;
+        readonly mapping: {
+            readonly language: "jmespath";
+            readonly expression: string;
+        } | null;
+    };
+    readonly listSubscriptions: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "id" | "createdAt" | "updatedAt";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly SenderId?: string;
+        readonly DestinationUrlId?: string;
+        readonly OwnerId?: string;
+    };
+    readonly testSubscriptions: {
+        readonly senderId: string;
+        readonly ownerId: string | null;
+        readonly eventType: string | null;
+        readonly tags: {
+            readonly [key: string]: string;
+        } | null;
+        readonly payload: unknown;
+    };
+    readonly getSubscription: {
+        readonly AsOf?: string;
+    };
+    readonly listSubscriptionHistory: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "revision";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly Type?: string;
+        readonly From?: string;
+        readonly To?: string;
+    };
+    readonly updateSubscription: {
+        readonly eventTypes?: readonly string[] | null;
+        readonly filter?: {
+            readonly [key: string]: unknown;
+        } | null;
+        readonly mapping?: {
+            readonly language: "jmespath";
+            readonly expression: string;
+        } | null;
+        readonly status?: "active" | "inactive";
     };
     readonly listEvents: {
         readonly Qt: number;
@@ -13411,6 +15723,19 @@ export interface Inputs {
         readonly Test?: boolean;
         readonly IdempotencyKey?: string;
         readonly Include?: readonly ("attempts" | "history")[];
+    };
+    readonly listMessages: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "id";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+        readonly SenderId?: string;
+        readonly EventType?: string;
+        readonly OwnerId?: string;
+        readonly From?: string;
+        readonly To?: string;
     };
     readonly lookup: {
         readonly Q: string;
@@ -13566,6 +15891,26 @@ export interface Inputs {
         readonly Cursor?: string;
         readonly Total: boolean;
     };
+    readonly createPortalLink: {
+        readonly ownerId?: string;
+        readonly destinationUrlIds?: readonly string[];
+        readonly may: readonly ("read" | "replay" | "test" | "configure")[];
+        readonly label?: string;
+        readonly sessionSeconds: number;
+        readonly returnUrl?: string;
+    };
+    readonly listPortalLinks: {
+        readonly Qt: number;
+        readonly Pg: number;
+        readonly CpOrd: "id" | "createdAt";
+        readonly TpOrd: "Asc" | "Desc";
+        readonly Cursor?: string;
+        readonly Total: boolean;
+    };
+    readonly openPortalSession: {
+        readonly code: string;
+        readonly embedded: boolean;
+    };
     readonly listAudit: {
         readonly Qt: number;
         readonly Pg: number;
@@ -13640,6 +15985,9 @@ export const facts = {
   DestinationAuthRemoved: {"words":["removed the authentication"],"subject":"destination","setting":"the destination's authentication was removed"},
   DestinationHeadersConfigured: {"words":["changed the headers"],"subject":"destination","setting":"the destination's headers"},
   IngestTokenRegenerated: {"words":["replaced the ingest token"],"subject":"destination"},
+  DestinationCertificateConfigured: {"words":["set another client certificate"],"subject":"destination","setting":"the destination's client certificate"},
+  DestinationCertificateRemoved: {"words":["removed the client certificate"],"subject":"destination","setting":"the destination's client certificate was removed"},
+  DestinationCertificateExpiring: {"words":["found the client certificate about to expire"],"subject":"destination"},
   DestinationSecretReplaced: {"words":["set another signing secret"],"subject":"destination","setting":"the destination's signing secret was replaced"},
   DestinationSecretsExpired: {"words":["ended older signing secrets"],"subject":"destination","setting":"older signing secrets of the destination ended"},
   DestinationSecretRemoved: {"words":["removed the destination's own signing secret"],"subject":"destination","setting":"the destination's signing secret was removed"},
@@ -13655,14 +16003,21 @@ export const facts = {
   OutboundProxyRecovered: {"words":["sends through the outbound proxy again"]},
   CircuitClosed: {"words":["closed the circuit: deliveries resume"],"subject":"circuit"},
   SenderCreated: {"words":["created the sender “{name}”"],"subject":"sender"},
+  FanOutSenderCreated: {"words":["created the sender “{name}”, which fans out"],"subject":"sender"},
   SenderRenamed: {"words":["renamed the sender to “{name}”"],"subject":"sender","setting":"the sender's name"},
   SenderDestinationChanged: {"words":["pointed the sender to the destination {destinationId}"],"subject":"sender","setting":"the sender's destination"},
   SenderMappingChanged: {"words":["changed the mapping{mapping:unsaid}","removed the mapping"],"subject":"sender","setting":"the sender's mapping"},
   SenderSearchFieldsChanged: {"words":["changed the search fields"],"subject":"sender","setting":"the sender's search fields"},
+  SenderFanOutChanged: {"words":["changed how the sender fans out"],"subject":"sender","setting":"how the sender fans out"},
   SenderActivated: {"words":["switched the sender on"],"subject":"sender","setting":"the sender was switched on"},
   SenderDeactivated: {"words":["switched the sender off"],"subject":"sender","setting":"the sender was switched off"},
   SenderIngestTokenRegenerated: {"words":["replaced the sender's ingest token"],"subject":"sender"},
   SenderDeleted: {"words":["deleted the sender"],"subject":"sender","setting":"the sender was deleted"},
+  SubscriptionCreated: {"words":["subscribed the destination {destinationId} to the sender {senderId}"],"subject":"subscription"},
+  SubscriptionChanged: {"words":["changed the subscription"],"subject":"subscription","setting":"the subscription"},
+  SubscriptionActivated: {"words":["switched the subscription on"],"subject":"subscription","setting":"the subscription was switched on"},
+  SubscriptionDeactivated: {"words":["switched the subscription off"],"subject":"subscription","setting":"the subscription was switched off"},
+  SubscriptionDeleted: {"words":["deleted the subscription"],"subject":"subscription","setting":"the subscription was deleted"},
   EventAccepted: {"words":["posted the event"]},
   DeliveryAttemptStarted: {"words":["began attempt {attempt}"]},
   DeliveryAttemptWithdrawn: {"words":["withdrew attempt {attempt}, since the outbound proxy failed"]},
@@ -13678,4 +16033,8 @@ export const facts = {
   ViewDeleted: {"words":["deleted a view"],"subject":"view"},
   NotificationsSubscribed: {"words":["subscribed the destination {destinationId} to notifications"],"subject":"notificationSubscription"},
   NotificationsUnsubscribed: {"words":["ended the notifications to the destination {destinationId}"],"subject":"notificationSubscription"},
+  PortalLinkCreated: {"words":["created the portal link “{label}”","created a portal link"],"subject":"portalLink"},
+  PortalSessionBegun: {"words":["opened the portal, until {expiresAt}"],"subject":"portalLink"},
+  PortalSessionEnded: {"words":["signed out of the portal"],"subject":"portalLink"},
+  PortalLinkDeleted: {"words":["deleted the portal link"],"subject":"portalLink"},
 } as const;

@@ -46,7 +46,7 @@ try {
   await signIn(seen, shop);
   const pages = pagesOf(shop);
   if (folder === undefined) {
-    for (const name of ["overview", "events", "story", "destination"]) {
+    for (const name of ["overview", "events", "story", "message", "destination"]) {
       for (const [theme, suffix] of [["light", ""], ["dark", "-dark"]] as const) {
         await show(seen, pages[name] ?? "/", { theme, width: 1280 });
         await take(seen, join(documents, `${name}${suffix}.png`));
@@ -103,16 +103,21 @@ async function allSent(owner: RelayClient): Promise<void> {
 }
 
 /** Every page with content, by the name of its picture. */
-function pagesOf({ events, destinationId, senderId, incidentId }: Furnished): Readonly<Record<string, string>> {
+function pagesOf(shop: Furnished): Readonly<Record<string, string>> {
+  const { events, messageId, destinationId, senderId, fanOutSenderId, incidentId } = shop;
   return {
     overview: "/", start: "/start", incidents: "/incidents", incident: `/incidents/${incidentId}`,
     events: "/events", panel: `/events?event=${events.failed}`, story: `/events/${events.retried}`,
+    messages: "/messages", message: `/messages/${messageId}`,
     "story-failed": `/events/${events.failed}`, destinations: "/destinations",
     destination: `/destinations/${destinationId}`, "destination-circuit": `/destinations/${destinationId}?tab=circuit`,
+    "destination-subscriptions": `/destinations/${destinationId}?tab=subscriptions`,
     "destination-settings": `/destinations/${destinationId}?tab=settings`,
     "destination-changes": `/destinations/${destinationId}?tab=changes`,
-    senders: "/senders", sender: `/senders/${senderId}`, operations: "/operations", audit: "/audit", keys: "/keys",
-    "webhook-secret": "/keys?tab=secret", people: "/people", settings: "/settings", account: "/account",
+    senders: "/senders", sender: `/senders/${senderId}`, subscriptions: `/senders/${fanOutSenderId}`,
+    operations: "/operations", audit: "/audit", keys: "/keys",
+    "webhook-secret": "/keys?tab=secret", people: "/people", settings: "/settings",
+    notifications: "/settings?tab=notifications", "portal-links": "/settings?tab=portal", account: "/account",
   };
 }
 

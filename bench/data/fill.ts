@@ -92,7 +92,8 @@ export async function addGivenUp(dataDir: string, tenant: TenantRecord, attempts
   return storedEventId(recipe, tenant);
 }
 
-function openLog(dataDir: string): Promise<EmbeddedEventStore> {
+/** Opens the log of a relay that is not running, for more appends than a relay would wait for. */
+export function openLog(dataDir: string): Promise<EmbeddedEventStore> {
   const tuning = { timeoutMs: 600_000 };
   return openEmbeddedEventStore({ dataDir, codec: new JsonEventCodec(), clock: new SystemClock(), tuning });
 }

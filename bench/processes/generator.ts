@@ -12,6 +12,8 @@ export interface Target {
   readonly port: number;
   readonly path: string;
   readonly apiKey: string;
+  /** The number of owners, one of which each event names; none where left out. */
+  readonly owners?: number;
 }
 
 interface LoadBase {
@@ -20,6 +22,8 @@ interface LoadBase {
   readonly connections: number;
   /** The first event's number; the others follow. */
   readonly firstSeq: number;
+  /** The number of receivers that get each event: it has as many numbers, of which the first is in it. */
+  readonly copies: number;
 }
 
 /** As fast as answers come: every connection sends its next request when it has its answer. */
@@ -153,26 +157,27 @@ class Connection {
   }
 }
 
-/** Sends one event; `next` hears when the connection is free again, or lost: it then leaves every event unanswered. */
-type Send = (connection: Connection, seq: number, due: number, next: (connection: Connection) => void) => void;
+/** Sends the nth event; `next` hears when the connection is free again, or lost: then it leaves all unanswered. */
+type Send = (connection: Connection, n: number, due: number, next: (connection: Connection) => void) => void;
 
 /** Opens the connections, runs `drive`, and closes them once every request is answered. */
 async function withConnections(
-  { targets, connections: count }: LoadBase,
+  { targets, connections: count, firstSeq, copies }: LoadBase,
   drive: (idle: Connection[], send: Send) => Promise<void>,
 ): Promise<LoadResult> {
   const [first] = targets;
   if (!first) throw new Error("a load needs a target");
-  const templates = targets.map(({ host, port, path, apiKey }) => requestTemplate(`${host}:${port}`, path, apiKey));
+  const templates = targets.map(({ host, port, path, apiKey, owners }) =>
+    requestTemplate(`${host}:${port}`, path, apiKey, owners));
   const requestBytes = Math.max(...templates.map(({ bytes }) => bytes.length));
   const sockets = Array.from({ length: count }, () => connect(first.port, first.host));
   await Promise.all(sockets.map((socket) => once(socket, "connect")));
   const tally = new Tally(targets.length);
   const all = sockets.map((socket) => new Connection(socket, requestBytes));
-  const send: Send = (connection, seq, due, next) => {
-    const target = seq % templates.length;
+  const send: Send = (connection, n, due, next) => {
+    const target = n % templates.length;
     tally.sent += 1;
-    connection.send(templates[target]!, seq, due, (status) => {
+    connection.send(templates[target]!, firstSeq + n * copies, due, (status) => {
       if (status === null) tally.unanswered += 1;
       else tally.answer(status, target, machineNow() - due);
       next(connection);
@@ -193,12 +198,12 @@ const api: GeneratorApi = {
   closed: (load) =>
     withConnections(load, async (idle, send) => {
       const end = machineNow() + load.durationMs;
-      let next = load.firstSeq;
+      let next = 0;
       await new Promise<void>((resolve) => {
         let running = idle.length;
         const again = (connection: Connection) => {
           const now = machineNow();
-          const goesOn = !connection.lost && now < end && next < load.firstSeq + load.maxEvents;
+          const goesOn = !connection.lost && now < end && next < load.maxEvents;
           if (goesOn) send(connection, next++, now, again);
           else if (--running === 0) resolve();
         };
@@ -214,7 +219,7 @@ const api: GeneratorApi = {
         // With only lost connections left the load ends, void, in place of never.
         while (idle.length > 1 && idle[0]!.lost) idle.shift();
         const connection = idle.shift();
-        if (connection) send(connection, load.firstSeq + n, due, free);
+        if (connection) send(connection, n, due, free);
         return connection !== undefined;
       });
     }),

@@ -51,6 +51,12 @@ function arrived(socket: TLSSocket, path: string, seq: number, due: number, at: 
   else held.push(reply);
 }
 
+/** Paths of the receivers of one event end in their place among them: its numbers follow each other. */
+function placeOf(path: string): number {
+  const at = path.lastIndexOf("/");
+  return at > 0 ? Number(path.slice(at + 1)) : 0;
+}
+
 /** Reads requests off a connection: as little HTTP as the relay's own requests need, so that it costs little. */
 function accept(socket: TLSSocket): void {
   let buffered: Buffer | undefined;
@@ -69,7 +75,7 @@ function accept(socket: TLSSocket): void {
       }
       const { seq, due } = readStamp(rest, bodyAt);
       const path = rest.toString("latin1", "POST ".length, rest.indexOf(32, "POST ".length));
-      arrived(socket, path, seq, due, firstByteAt);
+      arrived(socket, path, seq + placeOf(path), due, firstByteAt);
       rest = rest.subarray(bodyAt + bodyBytes);
       firstByteAt = machineNow();
     }

@@ -39,28 +39,45 @@ export interface RequestTemplate {
   /** Where the digits of the idempotency key are, and the body. */
   readonly keyAt: number;
   readonly bodyAt: number;
+  /** The number of owners, one of which a request names; 0: it names none. */
+  readonly owners: number;
+  readonly ownerAt: number;
 }
 
+const ownerPrefix = "owner-";
 /** Of this process alone, so that a data folder may be loaded again and again. */
 const keyPrefix = `bench-${randomUUID().slice(0, 8)}-`;
 
-/** An ingest request with API key and idempotency key. */
-export function requestTemplate(host: string, path: string, apiKey: string): RequestTemplate {
-  const beforeKey = [
+/** The `ownerId` of the owner of this number. */
+export function ownerIdOf(owner: number): string {
+  return ownerPrefix + digits(owner, seqDigits);
+}
+
+/** An ingest request with API key and idempotency key, and with one of so many owners. */
+export function requestTemplate(host: string, path: string, apiKey: string, owners = 0): RequestTemplate {
+  const start = [
     `POST ${path} HTTP/1.1`,
     `host: ${host}`,
     `x-api-key: ${apiKey}`,
     "content-type: application/json",
     `content-length: ${bodyBytes}`,
-    `x-idempotency-key: ${keyPrefix}`,
   ].join("\r\n");
+  const beforeOwner = `${start}\r\nx-owner-id: ${ownerPrefix}`;
+  const named = owners > 0 ? beforeOwner + digits(0, seqDigits) : start;
+  const beforeKey = `${named}\r\nx-idempotency-key: ${keyPrefix}`;
   const head = Buffer.from(`${beforeKey}${digits(0, seqDigits)}\r\n\r\n`);
-  return { bytes: Buffer.concat([head, bodyTemplate()]), keyAt: beforeKey.length, bodyAt: head.length };
+  return {
+    bytes: Buffer.concat([head, bodyTemplate()]), keyAt: beforeKey.length, bodyAt: head.length, owners,
+    ownerAt: beforeOwner.length,
+  };
 }
 
-/** Copies the template into `target` as the request for one event; answers its length. */
+/** Copies the template into `target` as the request for one event, of any owner; answers its length. */
 export function writeRequest(template: RequestTemplate, target: Buffer, seq: number, due: number): number {
   template.bytes.copy(target);
+  if (template.owners > 0) {
+    target.write(digits(Math.floor(Math.random() * template.owners), seqDigits), template.ownerAt, "latin1");
+  }
   target.write(digits(seq, seqDigits), template.keyAt, "latin1");
   stamp(target, template.bodyAt, seq, due);
   return template.bytes.length;

@@ -7,6 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ApiClient, isUnavailable, text, type Json } from "../../test/support/api-client.ts";
 import type { Target } from "../processes/generator.ts";
 import { pidOf } from "./child.ts";
+import { ownerIdOf } from "./payload.ts";
 
 /** Functions that end a relay and remove its data, called when a benchmark ends early. */
 const running = new Set<() => void>();
@@ -19,6 +20,8 @@ const project = join(import.meta.dirname, "..", "..");
 const nodeFlags = [
   "--disable-warning=ExperimentalWarning", "--disable-warning=TimeoutNegativeWarning", "--max-semi-space-size=16",
 ];
+/** The subscriptions without owner that a sender has at most. */
+const mostWithoutOwner = 50;
 const startTimeoutMs = 60_000;
 const idleTimeoutMs = 60_000;
 const statuses = {
@@ -49,12 +52,19 @@ export interface TenantRecord {
   readonly apiKeyId: string;
   /** In the order of the URLs given. */
   readonly destinations: readonly { readonly id: string; readonly ingestToken: string }[];
+  /** A sender that fans out to all destinations: producers post to it, for one of so many owners. */
+  readonly sender?: { readonly id: string; readonly ingestToken: string; readonly owners: number };
 }
+
+/** Access to a tenant with a sender that fans out. */
+export type FanOutRecord = TenantRecord & Required<Pick<TenantRecord, "sender">>;
 
 /** A tenant with its destinations, as a producer and an owner use them. */
 export interface Account {
-  /** One for each destination, in their order. */
+  /** One for each destination, in their order; or the sender that fans out to them. */
   readonly targets: readonly Target[];
+  /** The number of destinations that get each event. */
+  readonly copies: number;
   readonly login: TenantRecord["login"];
   /** The API as its owner may use it. */
   readonly owner: ApiClient;
@@ -141,8 +151,26 @@ export class RelayProcess {
     return { tenantId: text(created, "tenantId"), login, apiKey, apiKeyId: id, destinations };
   }
 
+  /** Creates a sender that fans out, to which nobody subscribes yet; its messages will be of so many owners. */
+  async createSender(tenant: TenantRecord, owners: number): Promise<FanOutRecord> {
+    const owner = await this.#loggedIn(tenant.login);
+    const made = await owner.post("/api/v1/senders", { name: "bench", fanOut: true });
+    return { ...tenant, sender: { id: text(made, "id"), ingestToken: text(made, "ingestToken"), owners } };
+  }
+
+  /** Creates a sender whose messages, all of one owner, fan out to all of a tenant's destinations, at most 100. */
+  async subscribeAll(tenant: TenantRecord): Promise<FanOutRecord> {
+    const fanned = await this.createSender(tenant, 1);
+    const owner = await this.#loggedIn(tenant.login);
+    for (const [at, { id: destinationUrlId }] of tenant.destinations.entries()) {
+      const ownerId = at < mostWithoutOwner ? null : ownerIdOf(0);
+      await owner.post("/api/v1/subscriptions", { senderId: fanned.sender.id, destinationUrlId, ownerId });
+    }
+    return fanned;
+  }
+
   /** Logs in to a tenant that there is. */
-  async openAccount({ tenantId, login, apiKey, destinations }: TenantRecord): Promise<Account> {
+  async openAccount({ tenantId, login, apiKey, destinations, sender }: TenantRecord): Promise<Account> {
     const owner = await this.#loggedIn(login);
     const { hostname: host, port } = new URL(this.url);
     const before = await standingOf(owner);
@@ -152,9 +180,13 @@ export class RelayProcess {
         delivered: delivered - before.delivered, waiting: waiting - before.waiting, dead: dead - before.dead,
       };
     };
+    const target = (ingestToken: string) =>
+      ({ host, port: Number(port), path: `/api/v1/ingest/${tenantId}/${ingestToken}`, apiKey });
     return {
-      targets: destinations.map(({ ingestToken }) =>
-        ({ host, port: Number(port), path: `/api/v1/ingest/${tenantId}/${ingestToken}`, apiKey })),
+      targets: sender
+        ? [{ ...target(sender.ingestToken), owners: sender.owners }]
+        : destinations.map(({ ingestToken }) => target(ingestToken)),
+      copies: sender ? destinations.length : 1,
       login,
       owner,
       standing,

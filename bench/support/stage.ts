@@ -15,6 +15,7 @@ const warmUpMs = 4_000;
 /** A load, and the CPU time that the loaded process used for it. */
 export interface Measured extends LoadResult {
   readonly firstSeq: number;
+  readonly copies: number;
   readonly cpu: CpuTime;
 }
 
@@ -28,6 +29,8 @@ export interface RawMeasured extends RawResult {
 export interface Server {
   readonly pid: number;
   readonly targets: readonly Target[];
+  /** The number of receivers that get each event. */
+  readonly copies: number;
   readonly loads: Measured[];
 }
 
@@ -41,7 +44,19 @@ export interface SubjectOptions extends Omit<RelayOptions, "caPem"> {
   /** Fields of the tenant and of each destination, where they are not the defaults. */
   readonly tenant?: object;
   readonly destination?: object;
+  /** Producers post messages to a sender that fans out to all destinations. */
+  readonly fanOut?: true;
 }
+
+/** The events of a load, by their numbers. */
+interface Sent {
+  readonly firstSeq: number;
+  readonly sent: number;
+  readonly copies?: number;
+}
+
+/** The part of a load that the stage knows. */
+type Numbered = Pick<ClosedLoad, "targets" | "firstSeq" | "copies">;
 
 /** Waits until all work that a load caused is done, so that the CPU time read then covers all of it. */
 type Settled = (result: LoadResult) => Promise<unknown>;
@@ -79,8 +94,11 @@ export class Stage {
 
   /** Starts a relay with a new tenant on it. */
   subject(urls: readonly string[], options: SubjectOptions = {}): Promise<Subject> {
-    const { tenant, destination } = options;
-    return this.#subject(options, (relay) => relay.createTenant(urls, { ...tenant }, { ...destination }));
+    const { tenant, destination, fanOut } = options;
+    return this.#subject(options, async (relay) => {
+      const made = await relay.createTenant(fanOut ? placed(urls) : urls, { ...tenant }, { ...destination });
+      return fanOut ? relay.subscribeAll(made) : made;
+    });
   }
 
   /** Starts a relay on a data folder that has this tenant. */
@@ -94,7 +112,7 @@ export class Stage {
     this.#baselines.push(server);
     const port = await server.call("listen", { keeping });
     const target = { host: "127.0.0.1", port, path: "/ingest", apiKey: "rk_bench" };
-    return { pid: server.pid, targets: [target], loads: [], settled: () => server.call("listed", null) };
+    return { pid: server.pid, targets: [target], copies: 1, loads: [], settled: () => server.call("listed", null) };
   }
 
   /** A raw undici pool on the receiver's first origin; with `keeping` it records each request and its outcome. */
@@ -107,14 +125,14 @@ export class Stage {
 
   /** Loads the server as fast as its answers come. */
   async closed(
-    server: Server, load: Omit<ClosedLoad, "targets" | "firstSeq">, settled: Settled = atOnce,
+    server: Server, load: Omit<ClosedLoad, keyof Numbered>, settled: Settled = atOnce,
   ): Promise<Measured> {
     return this.#measured(server, settled, (numbered) => this.#generator.call("closed", { ...numbered, ...load }));
   }
 
   /** Loads the server at a rate of its own. */
   async open(
-    server: Server, load: Omit<OpenLoad, "targets" | "firstSeq">, settled: Settled = atOnce,
+    server: Server, load: Omit<OpenLoad, keyof Numbered>, settled: Settled = atOnce,
   ): Promise<Measured> {
     return this.#measured(server, settled, (numbered) => this.#generator.call("open", { ...numbered, ...load }));
   }
@@ -136,8 +154,8 @@ export class Stage {
   }
 
   /** The deliveries of a load. */
-  arrivals({ firstSeq, sent }: { readonly firstSeq: number; readonly sent: number }): Promise<Arrivals> {
-    return this.receiver.call("arrivals", { from: firstSeq, to: firstSeq + sent });
+  arrivals({ firstSeq, sent, copies = 1 }: Sent): Promise<Arrivals> {
+    return this.receiver.call("arrivals", { from: firstSeq, to: firstSeq + sent * copies });
   }
 
   /** Seconds of full load, so that the next measurement does not include the compiler's work. */
@@ -153,7 +171,7 @@ export class Stage {
   async delivered(subject: Subject): Promise<Settled> {
     const before = await this.receiver.call("delivered", null);
     return async ({ accepted }) => {
-      await this.untilDelivered(before + accepted);
+      await this.untilDelivered(before + accepted * subject.copies);
       await subject.account.untilIdle();
     };
   }
@@ -202,7 +220,8 @@ export class Stage {
     const relay = await RelayProcess.start({ ...options, caPem: this.caPem });
     try {
       const account = await relay.openAccount(await tenantOn(relay));
-      const subject: Subject = { pid: relay.pid, targets: account.targets, loads: [], relay, account };
+      const { targets, copies } = account;
+      const subject: Subject = { pid: relay.pid, targets, copies, loads: [], relay, account };
       this.#subjects.push(subject);
       return subject;
     } catch (error) {
@@ -212,21 +231,21 @@ export class Stage {
   }
 
   async #measured(
-    { pid, targets, loads }: Server,
+    { pid, targets, copies, loads }: Server,
     settled: Settled,
-    run: (numbered: { readonly targets: readonly Target[]; readonly firstSeq: number }) => Promise<LoadResult>,
+    run: (numbered: Numbered) => Promise<LoadResult>,
   ): Promise<Measured> {
     const firstSeq = this.#nextSeq;
     const before = cpuOf(pid);
-    const result = await run({ targets, firstSeq });
-    this.#nextSeq += result.sent;
+    const result = await run({ targets, firstSeq, copies });
+    this.#nextSeq += result.sent * copies;
     await settled(result);
-    const measured = { ...result, firstSeq, cpu: cpuSince(pid, before) };
+    const measured = { ...result, firstSeq, copies, cpu: cpuSince(pid, before) };
     loads.push(measured);
     return measured;
   }
 
-  async #ledgerOf(name: string, { account, loads }: Subject): Promise<readonly LedgerLine[]> {
+  async #ledgerOf(name: string, { account, copies, loads }: Subject): Promise<readonly LedgerLine[]> {
     const sum = (of: (measured: Measured) => number) => loads.reduce((all, measured) => all + of(measured), 0);
     const accepted = sum((load) => load.accepted);
     const refused = sum((load) => Object.values(load.refused).reduce((all, count) => all + count, 0));
@@ -234,14 +253,22 @@ export class Stage {
     const arrived = await this.#arrivedOf(loads);
     return [
       { what: `${name}: sent = accepted + refused`, left: sum(({ sent }) => sent), right: accepted + refused },
-      { what: `${name}: accepted = delivered + waiting + dead`, left: accepted, right: delivered + waiting + dead },
+      {
+        what: `${name}: accepted${copies > 1 ? ` × ${copies}` : ""} = delivered + waiting + dead`,
+        left: accepted * copies, right: delivered + waiting + dead,
+      },
       { what: `${name}: delivered by the relay's books = arrived`, left: delivered, right: arrived },
     ];
   }
 
-  async #arrivedOf(loads: readonly { readonly firstSeq: number; readonly sent: number }[]): Promise<number> {
+  async #arrivedOf(loads: readonly Sent[]): Promise<number> {
     let arrived = 0;
     for (const load of loads) arrived += (await this.arrivals(load)).delivered;
     return arrived;
   }
+}
+
+/** URLs of the receivers of one event: each ends in its place among them. */
+export function placed(urls: readonly string[]): readonly string[] {
+  return urls.map((url, place) => `${url}/${place}`);
 }

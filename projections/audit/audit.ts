@@ -68,10 +68,14 @@ export function auditDocument(type: string, data: object, recording: Recording):
   const { actor } = metadata;
   if (!subjectType || !isSomebody(actor)) return undefined;
   const { tenantId, [subjectIds[subjectType]]: subjectId } = data as Data;
-  const actorId = actor.type === "user" || actor.type === "serviceAccount" ? actor.id : null;
+  const actorId = isListed(actor) ? actor.id : null;
   return {
     ...historyItem({ type, data, position, revision, metadata }), tenantId, subjectType, subjectId, actorId,
   };
+}
+
+function isListed(actor: Actor): actor is Actor & { readonly id: string } {
+  return actor.type === "user" || actor.type === "serviceAccount" || actor.type === "portalLink";
 }
 
 /** The service's own acts, such as hourly purges, would bury the changes of people. */

@@ -1,4 +1,5 @@
 import { circuitPositions, type CircuitEvent, type CircuitPosition } from "../../src/features/circuits/facts.ts";
+import { shownCertificate, type ShownCertificate } from "../../src/features/destinations/certificates/facts.ts";
 import {
   destinationStatus, destinationFacts, unset, type DestinationSettings, type DestinationStatus, type AuthType,
 } from "../../src/features/destinations/facts.ts";
@@ -12,6 +13,7 @@ export type DestinationDocument = Omit<DestinationSettings, "circuit"> & {
   readonly id: string;
   readonly tenantId: string;
   readonly authType: AuthType | null;
+  readonly clientCertificate: ShownCertificate | null;
   /** The destination's setting; `circuit` is the position of its circuit. */
   readonly circuitPolicy: CircuitPolicy | null;
   readonly active: boolean;
@@ -51,6 +53,7 @@ export const destinations: Collection<DestinationDocument> = {
     headers: "json",
     ordering: "json",
     authType: "text",
+    clientCertificate: "json",
     timeoutMs: "number",
     retryPolicy: "json",
     circuitPolicy: "json",
@@ -70,6 +73,7 @@ export const destinations: Collection<DestinationDocument> = {
   indexes: [
     ...destinationSortFields.map((sort) => ["tenantId", sort] as const),
     ...destinationSortFields.map((sort) => ["tenantId", "active", "circuit", sort] as const),
+    ["tenantId", "ownerId", "id"],
     ["active", "wakeAt"],
     ["active", "circuit"],
     ["expireAfterDays", "id"],
@@ -81,14 +85,16 @@ export const destinations: Collection<DestinationDocument> = {
 export interface DestinationFilter {
   readonly tenantId: string;
   readonly status?: DestinationStatus | undefined;
+  readonly ownerId?: string | undefined;
 }
 
 /** Selects destinations by a filter. */
-export function destinationsSelected({ tenantId, status }: DestinationFilter): Selection {
-  if (!status) return { collection: destinations.name, where: { tenantId } };
+export function destinationsSelected({ tenantId, status, ownerId }: DestinationFilter): Selection {
+  const where = { tenantId, ...(ownerId !== undefined && { ownerId }) };
+  if (!status) return { collection: destinations.name, where };
   const active = status !== "Inactive";
   const values = circuitPositions.filter((circuit) => destinationStatus({ active, circuit }) === status);
-  return { collection: destinations.name, where: { tenantId, active }, anyOf: { field: "circuit", values } };
+  return { collection: destinations.name, where: { ...where, active }, anyOf: { field: "circuit", values } };
 }
 
 function circuitMoved(
@@ -114,11 +120,12 @@ function touched({ destinationId, at }: { readonly destinationId: string; readon
 /** Lists destinations with their circuits and last outcomes; only an open circuit suspends one. */
 export const destinationsProjection: Projection = {
   name: "destinations",
-  version: 4,
+  version: 5,
   collections: [destinations],
   on: {
     DestinationRegistered: ({
-      destinationId, tenantId, auth, ingestTokenHash: _hash, circuit = null, headers = {}, at, ...settings
+      destinationId, tenantId, auth, ingestTokenHash: _hash, circuit = null, headers = {}, clientCertificate = null, at,
+      ...settings
     }) => [
       create(destinations, {
         ...unset,
@@ -127,6 +134,7 @@ export const destinationsProjection: Projection = {
         tenantId,
         authType: auth?.type ?? null,
         headers: maskedHeaders(headers),
+        clientCertificate: shownCertificate(clientCertificate),
         circuitPolicy: circuit,
         active: true,
         circuit: "Closed",
@@ -156,6 +164,12 @@ export const destinationsProjection: Projection = {
     ],
     DestinationAuthRemoved: ({ destinationId, at }) => [
       set(destinations, destinationId, { authType: null, updatedAt: at }),
+    ],
+    DestinationCertificateConfigured: ({ destinationId, clientCertificate, at }) => [
+      set(destinations, destinationId, { clientCertificate: shownCertificate(clientCertificate), updatedAt: at }),
+    ],
+    DestinationCertificateRemoved: ({ destinationId, at }) => [
+      set(destinations, destinationId, { clientCertificate: null, updatedAt: at }),
     ],
     IngestTokenRegenerated: touched,
     DestinationSecretReplaced: touched,

@@ -165,7 +165,7 @@ export const dueProjection: Projection = {
       const { eventId, nextAttemptAt: dueAt } = forward;
       return [set(waiting, eventId, { dueAt }), ...plan(forward, dueAt)];
     },
-    DeliveryExhausted: leaveOrder,
+    DeliveryExhausted: (exhausted) => [...leave(exhausted), ...leaveOrder(exhausted)],
     EventReplayed: (replayed, { position }) => [
       ...join(replayed, position, replayed.nextAttemptAt), add(backlogCounter, 1),
     ],

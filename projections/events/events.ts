@@ -80,6 +80,8 @@ export interface EventFilter extends LabelFilter {
   /** Any of them; all by default. */
   readonly statuses?: readonly EventStatus[] | undefined;
   readonly destinationUrlId?: string | undefined;
+  /** Any of them; all by default. */
+  readonly destinationUrlIds?: readonly string[] | undefined;
   readonly correlationId?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -110,8 +112,8 @@ export function boundsOf({ from, until }: Period): { readonly from: string; read
 
 /** Whether counters and indexes of events serve a filter whole. */
 export function isPlain(filter: EventFilter): boolean {
-  return filter.correlationId === undefined && filter.replayId === undefined && !isOfFinished(filter)
-    && labelsWanted(filter).length === 0;
+  return filter.correlationId === undefined && filter.destinationUrlIds === undefined
+    && filter.replayId === undefined && !isOfFinished(filter) && labelsWanted(filter).length === 0;
 }
 
 /** Whether a filter selects by the time when events were finished. */
@@ -170,6 +172,7 @@ export function isSelected(filter: EventFilter, event: SelectableEvent): boolean
   const { tags = [] } = filter;
   return comparable.every((field) => filter[field] === undefined || filter[field] === event[field])
     && isWithin(filter, event)
+    && (filter.destinationUrlIds?.includes(event.destinationUrlId) ?? true)
     && tags.every(({ name, value }) => event.tags?.[name] === value);
 }
 
@@ -179,6 +182,7 @@ export function isDocumentSelected(filter: EventFilter, document: EventDocument)
   const finishedAt = isFinished(document.status) ? document.finishedAt : null;
   return document.tenantId === tenantId
     && (destinationUrlId === undefined || document.destinationUrlId === destinationUrlId)
+    && (filter.destinationUrlIds?.includes(document.destinationUrlId) ?? true)
     && (test !== false || document.test === null)
     && isWithin(filter, { ...document, finishedAt })
     && (correlationId === undefined || document.correlationId === correlationId

@@ -43,10 +43,10 @@ const soonMs = 1_000;
 export function labelsOf(
   accepted: DataOf<WebhookEvent, "EventAccepted">, correlationId: string | undefined,
 ): readonly string[] | null {
-  const { senderId, eventType, ownerId, tags, test } = accepted;
+  const { senderId, eventType, ownerId, tags, test, messageId } = accepted;
   if (senderId === null && !eventType && !ownerId && !tags && !test && correlationId === undefined) return null;
   return [
-    ...labelsWanted({ senderId: senderId ?? undefined, eventType, ownerId, tags: tagsOf(tags), test }),
+    ...labelsWanted({ senderId: senderId ?? undefined, eventType, ownerId, messageId, tags: tagsOf(tags), test }),
     ...(correlationId === undefined ? [] : [correlationLabel(correlationId)]),
   ];
 }
@@ -109,8 +109,17 @@ export function eventIdOfKey(key: string): string {
 
 /** The type that an event's labels say; null where they say none. */
 export function eventTypeOf({ labels: own }: { readonly labels: readonly string[] | null }): string | null {
-  const prefix = `${names.eventType}:`;
+  return valueOf(own, names.eventType);
+}
+
+function valueOf(own: readonly string[] | null, name: string): string | null {
+  const prefix = `${name}:`;
   return own?.find((label) => label.startsWith(prefix))?.slice(prefix.length) ?? null;
+}
+
+/** The message that an event with these labels delivers; null for any other. */
+export function messageIdOf({ labels: own }: { readonly labels: readonly string[] | null }): string | null {
+  return valueOf(own, names.messageId);
 }
 
 /** The tenant's first name of a tag behind this one, or of all; null where there is none. One key is read. */

@@ -7,10 +7,11 @@ import { uncounted } from "../events/counters.ts";
 import {
   events, eventsSelected, isDocumentSelected, recordedSelection, type EventDocument, type EventFilter,
 } from "../events/events.ts";
-import { unlabelled } from "../events/labels.ts";
+import { messageIdOf, unlabelled } from "../events/labels.ts";
 import { lateFinishes } from "../events/late-finishes.ts";
 import { unreplayed, type ReplayedEventDocument } from "../events/replayed-events.ts";
 import { affectedEvents } from "../incidents/incidents.ts";
+import { messages, type MessageDocument } from "../messages/messages.ts";
 import { create, remove, set, put, type Projection } from "../projection.ts";
 
 /** What a fact lacks is null in a document. */
@@ -23,8 +24,13 @@ export type PurgeDocument = { readonly [Field in keyof Purge]-?: FieldOf<Purge[F
   readonly completed: boolean;
 };
 
-/** An event that a purge took and whose stream may not be deleted yet. */
-export type PurgingDocument = { readonly eventId: string; readonly purgeId: string };
+/** An event of a purge whose stream may not be deleted yet; or a message without deliveries. */
+export type PurgingDocument = {
+  readonly eventId: string;
+  readonly purgeId: string;
+  /** The message that it delivers; null for any other event. */
+  readonly messageId: string | null;
+};
 
 /** A tenant's retention in days. */
 export type RetentionDocument = {
@@ -65,14 +71,14 @@ export const purges: Collection<PurgeDocument> = {
 export const purging: Collection<PurgingDocument> = {
   name: "purging",
   key: "eventId",
-  fields: { eventId: "id", purgeId: "id" },
+  fields: { eventId: "id", purgeId: "id", messageId: "id" },
   indexes: [["purgeId"]],
 };
 
 /** Records the begin and the end of a purge; the projection runner does the work in between. */
 export const purgesProjection: Projection = {
   name: "purges",
-  version: 3,
+  version: 4,
   collections: [purges, purging],
   on: {
     EventsPurged: ({ purgeId: id, tenantId, before, status, destinationId, upTo, ...further }, { position }) => [
@@ -130,9 +136,26 @@ export interface Remains {
 export function hidden(event: EventDocument, purge: PurgeDocument, { leaseKeys, replayed }: Remains): Change[] {
   return [
     ...gone(event, replayed),
-    create(purging, { eventId: event.id, purgeId: purge.id }),
+    create(purging, { eventId: event.id, purgeId: purge.id, messageId: messageIdOf(event) }),
     ...leaseKeys.map((key) => remove(leases, key)),
   ];
+}
+
+/** Hides a message without deliveries, as {@link hidden} does. */
+export function hiddenMessage({ id }: MessageDocument, purge: PurgeDocument): Change[] {
+  return [remove(messages, id), create(purging, { eventId: id, purgeId: purge.id, messageId: null })];
+}
+
+/** Whether a purge took a message without deliveries: it counts as Succeeded, and has no destination. */
+export function isMessageTaken(purge: PurgeDocument, message: MessageDocument): boolean {
+  const { before, status, senderId, eventType, ownerId, upTo } = purge;
+  const others = [
+    purge.destinationId, purge.messageId, purge.correlationId, purge.tags, purge.finishedFrom, purge.finishedTo,
+  ];
+  return message.acceptedIn <= upTo && others.every((value) => value === null)
+    && (status === null || status === "Succeeded") && (before === null || message.acceptedAt < before)
+    && (senderId === null || senderId === message.senderId) && (ownerId === null || ownerId === message.ownerId)
+    && (eventType === null || eventType === message.eventType);
 }
 
 function gone(event: EventDocument, replayed: Remains["replayed"]): Change[] {

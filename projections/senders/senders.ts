@@ -1,5 +1,5 @@
-import { senderFacts, type Mapping, type SearchField } from "../../src/features/senders/facts.ts";
-import { tenantCounter, type Collection } from "../../src/kernel/ports/read-models.ts";
+import { senderFacts, type Mapping, type SearchField, type UnmatchedAct } from "../../src/features/senders/facts.ts";
+import { tenantCounter, type Change, type Collection } from "../../src/kernel/ports/read-models.ts";
 import { add, create, remove, set, settingHandlers, type Projection } from "../projection.ts";
 
 /** A sender as the API shows it, except for the wording of its status. */
@@ -7,10 +7,14 @@ export type SenderDocument = {
   readonly id: string;
   readonly tenantId: string;
   readonly name: string;
-  readonly destinationUrlId: string;
+  /** Null of a sender that fans out. */
+  readonly destinationUrlId: string | null;
+  readonly fanOut: boolean;
   readonly active: boolean;
   readonly mapping: Mapping | null;
   readonly searchFields: readonly SearchField[];
+  readonly eventTypePath: string | null;
+  readonly unmatched: UnmatchedAct | null;
   readonly createdAt: string;
   readonly updatedAt: string;
 };
@@ -29,9 +33,12 @@ export const senders: Collection<SenderDocument> = {
     tenantId: "id",
     name: "text",
     destinationUrlId: "id",
+    fanOut: "boolean",
     active: "boolean",
     mapping: "json",
     searchFields: "json",
+    eventTypePath: "text",
+    unmatched: "text",
     createdAt: "time",
     updatedAt: "time",
   },
@@ -49,26 +56,12 @@ export const senderTokenHashes: Collection<SenderTokenHashDocument> = {
 /** Lists senders, and tells ingest the sender of a token. */
 export const sendersProjection: Projection = {
   name: "senders",
-  version: 3,
+  version: 4,
   collections: [senders, senderTokenHashes],
   on: {
-    SenderCreated: ({
-      senderId, tenantId, name, destinationId, mapping, searchFields = [], ingestTokenHash, at,
-    }) => [
-      create(senders, {
-        id: senderId,
-        tenantId,
-        name,
-        destinationUrlId: destinationId,
-        active: true,
-        mapping,
-        searchFields,
-        createdAt: at,
-        updatedAt: at,
-      }),
-      add(tenantCounter(senders, tenantId), 1),
-      create(senderTokenHashes, { tokenHash: ingestTokenHash, senderId }),
-    ],
+    SenderCreated: ({ destinationId: destinationUrlId, searchFields = [], ...data }) =>
+      created({ ...data, destinationUrlId, searchFields, fanOut: false, eventTypePath: null, unmatched: null }),
+    FanOutSenderCreated: (data) => created({ ...data, destinationUrlId: null, fanOut: true }),
     ...settingHandlers(senderFacts, senders, "senderId", { destinationId: "destinationUrlId" }),
     SenderActivated: ({ senderId, at }) => [set(senders, senderId, { active: true, updatedAt: at })],
     SenderDeactivated: ({ senderId, at }) => [set(senders, senderId, { active: false, updatedAt: at })],
@@ -84,3 +77,14 @@ export const sendersProjection: Projection = {
     ],
   },
 };
+
+type Creation = Omit<SenderDocument, "id" | "active" | "createdAt" | "updatedAt">
+  & { readonly senderId: string; readonly ingestTokenHash: string; readonly at: string };
+
+function created({ senderId, ingestTokenHash, at, ...settings }: Creation): readonly Change[] {
+  return [
+    create(senders, { ...settings, id: senderId, active: true, createdAt: at, updatedAt: at }),
+    add(tenantCounter(senders, settings.tenantId), 1),
+    create(senderTokenHashes, { tokenHash: ingestTokenHash, senderId }),
+  ];
+}

@@ -3,9 +3,11 @@ import destinationSchema from "../../schemas/responses/destination.json" with { 
 import inviteSchema from "../../schemas/responses/invite.json" with { type: "json" };
 import notificationSubscriptionSchema
   from "../../schemas/responses/notification-subscription.json" with { type: "json" };
+import portalLinkSchema from "../../schemas/responses/portal-link.json" with { type: "json" };
 import senderSchema from "../../schemas/responses/sender.json" with { type: "json" };
 import serviceAccountSchema from "../../schemas/responses/service-account.json" with { type: "json" };
 import serviceKeySchema from "../../schemas/responses/service-key.json" with { type: "json" };
+import subscriptionSchema from "../../schemas/responses/subscription.json" with { type: "json" };
 import tenantSchema from "../../schemas/responses/tenant.json" with { type: "json" };
 import userSchema from "../../schemas/responses/user.json" with { type: "json" };
 import viewSchema from "../../schemas/responses/view.json" with { type: "json" };
@@ -105,6 +107,9 @@ export const destination = destinationSchema.example;
 /** A sender to that destination, with a mapping. */
 export const sender = senderSchema.example;
 
+/** A destination that gets messages of a sender that fans out. */
+export const subscription = subscriptionSchema.example;
+
 /** The producer's key, as lists show it. */
 export const apiKey = apiKeySchema.example;
 
@@ -119,6 +124,17 @@ export const view = viewSchema.example;
 
 /** A destination that gets notifications. */
 export const notificationSubscription = notificationSubscriptionSchema.example;
+
+/** A portal link that is in use. */
+export const portalLink = portalLinkSchema.example;
+
+/** The session of its visitor. */
+export const portalSession = {
+  id: portalLink.id, ownerId: portalLink.ownerId, may: portalLink.may, label: portalLink.label,
+  returnUrl: portalLink.returnUrl, embedded: false, expiresAt: portalLink.session.endsAt,
+  brand: { name: "Example Shop", color: "#1a4fa3", logo: true },
+  senders: [], operations: ["listEvents", "getEvent", "replayEvent"],
+};
 
 /** An invite, open for seven days. */
 export const invite = inviteSchema.example;
@@ -143,6 +159,20 @@ export const event = {
   test: false,
   sourceEventId: null,
 };
+
+/** A message with one delivery, as lists show it. */
+export const messageSummary = {
+  id: "0198f2a1-6c3e-8b54-9d0f-2a8b6c4d1e40", tenantId, senderId: senderSchema.example.id, status: "Succeeded",
+  idempotencyKey: examples.idempotencyKey, eventType: examples.eventType, ownerId: examples.ownerId,
+  tags: examples.tags, acceptedAt: at,
+  deliveries: [{
+    eventId: examples.eventId, subscriptionId: "0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e41", destinationUrlId: destinationId,
+    status: "Succeeded",
+  }],
+};
+
+/** The message itself. */
+export const message = { ...messageSummary, payload: examples.payload, skipped: [] };
 
 const { payload, ...withoutPayload } = event;
 
@@ -231,6 +261,8 @@ export const destinationFact = factOf("destination", 3, "0000000000004693", {
 });
 
 export const senderFact = factOf("sender", 1, "0000000000004694");
+
+export const subscriptionFact = factOf("subscriptions", 1, "0000000000004715");
 
 export const auditFact = {
   ...destinationFact, subject: { type: "destination", id: destinationId, name: destination.url },

@@ -4,18 +4,22 @@ import { object } from "../kernel/domain/schema.ts";
 import { platformFacts } from "../kernel/sealing/facts.ts";
 import { cancellationsFacts } from "./bulk/facts.ts";
 import { circuitFacts } from "./circuits/facts.ts";
+import { shownCertificate, type SealedCertificate } from "./destinations/certificates/facts.ts";
 import { destinationFacts, type DestinationAuth } from "./destinations/facts.ts";
 import { maskedHeaders } from "./destinations/headers.ts";
 import { webhookFacts } from "./events/facts.ts";
 import { apiKeyFacts } from "./keys/api-keys/facts.ts";
 import { serviceAccountFacts } from "./keys/service-accounts/facts.ts";
+import { messageFacts } from "./messages/facts.ts";
 import { notificationsFacts } from "./notifications/facts.ts";
 import { inviteFacts } from "./people/invites/facts.ts";
 import { personFacts } from "./people/persons/facts.ts";
 import { sessionFacts } from "./people/sessions/facts.ts";
+import { portalLinkFacts } from "./portal/facts.ts";
 import { purgesFacts } from "./purges/facts.ts";
 import { replaysFacts, replayJobFacts } from "./replays/facts.ts";
 import { senderFacts } from "./senders/facts.ts";
+import { subscriptionFacts } from "./subscriptions/facts.ts";
 import { tenantFacts } from "./tenants/facts.ts";
 import { reservationFacts } from "./tenants/reservations/facts.ts";
 import { viewFacts } from "./views/facts.ts";
@@ -33,15 +37,18 @@ const byHistory = {
   destination: destinationFacts,
   circuit: circuitFacts,
   sender: senderFacts,
+  subscriptions: subscriptionFacts,
   event: webhookFacts,
   view: viewFacts,
   notifications: notificationsFacts,
+  portalLink: portalLinkFacts,
 };
 
 const declarations = {
   ...tenantFacts, ...purgesFacts, ...replaysFacts, ...replayJobFacts, ...cancellationsFacts, ...apiKeyFacts,
-  ...serviceAccountFacts, ...inviteFacts, ...destinationFacts, ...circuitFacts, ...senderFacts, ...webhookFacts,
-  ...viewFacts, ...notificationsFacts, ...personFacts, ...platformFacts, ...reservationFacts, ...sessionFacts,
+  ...serviceAccountFacts, ...inviteFacts, ...destinationFacts, ...circuitFacts, ...senderFacts, ...subscriptionFacts,
+  ...webhookFacts, ...messageFacts, ...viewFacts, ...notificationsFacts, ...portalLinkFacts, ...personFacts,
+  ...platformFacts, ...reservationFacts, ...sessionFacts,
 };
 
 /** Every fact of the domain. */
@@ -62,7 +69,7 @@ export const histories = Object.fromEntries(Object.entries(byHistory).map(([hist
 export const auditTypes: readonly FactType[] = [
   histories.tenant, histories.purges, histories.replayJob.toReversed(), histories.replays, histories.cancellations,
   histories.apiKey, histories.invite, histories.destination, histories.circuit, histories.sender,
-  histories.serviceAccount, histories.view, histories.notifications,
+  histories.subscriptions, histories.serviceAccount, histories.view, histories.notifications, histories.portalLink,
 ].flat().filter((type) => facts.get(type)?.audit);
 
 /** The version that a fact is written under. */
@@ -88,16 +95,22 @@ export function typesOf(history: HistoryName): string {
   return `Its facts: ${histories[history].map((type) => `\`${type}\``).join(", ")}.`;
 }
 
-/** The shown fields of a fact's data: none if no history has it; of authentication the kind, of headers the names. */
+/**
+ * The shown fields of a fact's data: none if no history has it; of authentication the kind, of headers the names,
+ * of client certificates neither certificate nor key.
+ */
 export function shownData({ type, data }: DomainEvent): object {
   const shown = facts.get(type)?.shown ?? [];
   if (shown === "all") return data;
   const own = Object.fromEntries(Object.entries(data).filter(([name]) => shown.includes(name)));
-  const { auth, headers, ...fields } = own;
+  const { auth, headers, clientCertificate, ...fields } = own;
   return {
     ...fields,
     ...(auth !== undefined && { authType: (auth as DestinationAuth | null)?.type ?? null }),
     ...(headers !== undefined && { headers: maskedHeaders(headers as object) }),
+    ...(clientCertificate !== undefined && {
+      clientCertificate: shownCertificate(clientCertificate as SealedCertificate),
+    }),
   };
 }
 

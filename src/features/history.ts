@@ -22,6 +22,8 @@ export interface HistoryFilter {
   readonly type?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
+  /** Only facts whose data names this, of a stream that has facts of several things. */
+  readonly subject?: { readonly field: string; readonly id: string } | undefined;
 }
 
 /** Which part of a history is wanted. */
@@ -58,7 +60,7 @@ export async function historyPage(
   parts: HistoryParts, caller: Caller, stream: string, asked: HistoryRequest,
 ): Promise<Page<ToldFact>> {
   const { store } = parts;
-  const isWhole = [asked.type, asked.from, asked.to].every((filter) => filter === undefined);
+  const isWhole = [asked.type, asked.from, asked.to, asked.subject].every((filter) => filter === undefined);
   const page = await (isWhole ? wholePage(store, stream, asked) : filteredPage(store, caller.tenantId, stream, asked));
   const items = page.items.map((fact) => historyItem(readable(fact)));
   return { ...page, items: await told(parts, caller, items, () => stream) };
@@ -104,8 +106,9 @@ async function filteredPage(
 }
 
 /** Whether a filter lets a fact through. Throws a Refusal where that depends on a fact which cannot be read. */
-export function isWanted(fact: LogEntry, { type, from, to }: HistoryFilter): boolean {
+export function isWanted(fact: LogEntry, { type, from, to, subject }: HistoryFilter): boolean {
   if (type !== undefined && fact.type !== type) return false;
+  if (subject && (readable(fact).data as Readonly<Record<string, unknown>>)[subject.field] !== subject.id) return false;
   if (from === undefined && to === undefined) return true;
   const { at } = readable(fact).metadata;
   return (from === undefined || at >= from) && (to === undefined || at <= to);

@@ -18,8 +18,10 @@ import { ShownEvents } from "./events/shown-events.ts";
 import { loadShown } from "./events/webhooks.ts";
 import { IncidentQueries } from "./incidents/queries.ts";
 import type { CredentialLookup } from "./ingest/credential-lookup.ts";
+import { Duplicates } from "./ingest/duplicates.ts";
 import type { FirstAttempts } from "./ingest/first-attempts.ts";
 import { Ingest } from "./ingest/ingest.ts";
+import { MessageIntake } from "./ingest/message-intake.ts";
 import { ProducerAuthentication } from "./ingest/producer-authentication.ts";
 import { ApiKeyCommands } from "./keys/api-keys/commands.ts";
 import { apiKeys } from "./keys/api-keys/decide.ts";
@@ -29,6 +31,8 @@ import { serviceAccounts } from "./keys/service-accounts/facts.ts";
 import { ServiceAccountQueries, ServiceKeys } from "./keys/service-accounts/queries.ts";
 import { Live } from "./live/live.ts";
 import { LookupQueries } from "./lookup/queries.ts";
+import { EventOrMessageCommands } from "./messages/commands.ts";
+import { MessageQueries } from "./messages/queries.ts";
 import { NotificationCommands } from "./notifications/commands.ts";
 import { notifications } from "./notifications/facts.ts";
 import { NotificationQueries } from "./notifications/queries.ts";
@@ -41,6 +45,10 @@ import { Login } from "./people/sessions/login.ts";
 import { Sessions } from "./people/sessions/sessions.ts";
 import { UserCommands } from "./people/users/commands.ts";
 import { MeQueries, UserQueries } from "./people/users/queries.ts";
+import { PortalLinkCommands } from "./portal/commands.ts";
+import { portalLinks } from "./portal/facts.ts";
+import { PortalLinkQueries, type PortalBrand } from "./portal/queries.ts";
+import { PortalSessions } from "./portal/sessions.ts";
 import { PurgeCommands } from "./purges/commands.ts";
 import { purges } from "./purges/facts.ts";
 import { RefusalQueries, RefusedRequests } from "./refusals/refused-requests.ts";
@@ -52,6 +60,10 @@ import { senders } from "./senders/facts.ts";
 import { MappingPreview } from "./senders/mapping-preview.ts";
 import { SenderQueries } from "./senders/queries.ts";
 import { StatisticsQueries } from "./statistics/queries.ts";
+import { SubscriptionCommands } from "./subscriptions/commands.ts";
+import { subscriptions as subscriptionStreams } from "./subscriptions/facts.ts";
+import { SubscriptionQueries } from "./subscriptions/queries.ts";
+import { RoutingTrial } from "./subscriptions/trial.ts";
 import { TenantCommands } from "./tenants/commands.ts";
 import { tenants } from "./tenants/facts.ts";
 import { TenantQueries } from "./tenants/queries.ts";
@@ -80,6 +92,11 @@ export interface ServiceSettings {
   /** How long a login that fails takes at least. */
   readonly failedLoginMs: number;
   readonly peopleInMemory: number;
+  readonly portal: {
+    /** How browsers reach the relay, without a slash at the end; called once the relay listens. */
+    readonly publicUrl: () => string;
+    readonly brand: PortalBrand;
+  };
 }
 
 /** Everything the API can do. */
@@ -90,10 +107,12 @@ export interface Services {
     readonly destinations: DestinationCommands;
     readonly signing: DestinationSigning;
     readonly senders: SenderCommands;
+    readonly subscriptions: SubscriptionCommands;
     readonly apiKeys: ApiKeyCommands;
     readonly serviceAccounts: ServiceAccountCommands;
     readonly invites: InviteCommands;
     readonly events: EventCommands;
+    readonly acts: EventOrMessageCommands;
     readonly bulkReplay: BulkReplay;
     readonly bulkCancel: BulkCancel;
     readonly testEvents: TestEventCommands;
@@ -101,12 +120,15 @@ export interface Services {
     readonly replays: ReplayCommands;
     readonly views: ViewCommands;
     readonly notifications: NotificationCommands;
+    readonly portalLinks: PortalLinkCommands;
   };
   readonly queries: {
     readonly tenants: TenantQueries;
     readonly users: UserQueries;
     readonly destinations: DestinationQueries;
     readonly senders: SenderQueries;
+    readonly subscriptions: SubscriptionQueries;
+    readonly routingTrial: RoutingTrial;
     readonly mappingPreview: MappingPreview;
     readonly apiKeys: ApiKeyQueries;
     readonly serviceAccounts: ServiceAccountQueries;
@@ -122,10 +144,13 @@ export interface Services {
     readonly lookup: LookupQueries;
     readonly views: ViewQueries;
     readonly notifications: NotificationQueries;
+    readonly portalLinks: PortalLinkQueries;
+    readonly messages: MessageQueries;
     readonly incidents: IncidentQueries;
   };
   readonly sessions: Sessions;
   readonly serviceKeys: ServiceKeys;
+  readonly portalSessions: PortalSessions;
   readonly login: Login;
   readonly producers: ProducerAuthentication;
   readonly ingest: Ingest;
@@ -138,7 +163,7 @@ export interface Services {
 
 /** Puts the services together. */
 export function createServices(parts: ServiceParts, settings: ServiceSettings): Services {
-  const { limits } = settings;
+  const { limits, portal } = settings;
   const keys = new PlatformKeys(parts);
   const reservations = new Reservations(parts);
   const people = new People(parts, { max: settings.peopleInMemory });
@@ -147,11 +172,16 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
   const moments = new Moments(parts);
   const destinations = new DestinationQueries({ ...parts, moments });
   const senders = new SenderQueries({ ...parts, moments });
+  const subscriptionQueries = new SubscriptionQueries({ ...parts, moments });
+  const subscriptions = new SubscriptionCommands({ ...parts, queries: subscriptionQueries });
   const serviceAccounts = new ServiceAccountQueries(parts);
   const shown = new ShownEvents(parts);
   const own = { ...parts, moments, keys, reservations, people, sessions, shown };
   const tenantQueries = new TenantQueries(own);
-  const events = new EventQueries(own);
+  const messages = new MessageQueries(parts);
+  const eventCommands = new EventCommands(own);
+  const duplicates = new Duplicates({ ...own, messages });
+  const events = new EventQueries({ ...own, messages });
   const savedViews = new ViewCommands(parts);
   const forgetting = new Forgetting({ ...own, views: savedViews });
   const refused = new RefusedRequests(parts);
@@ -160,13 +190,15 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
     commands: {
       tenants: new TenantCommands(own, { creationLimit: limits.tenantCreation }),
       users: new UserCommands({ ...own, users, forgetting }),
-      destinations: new DestinationCommands({ ...own, queries: destinations }),
+      destinations: new DestinationCommands({ ...own, queries: destinations, subscriptions }),
       signing: new DestinationSigning(own),
-      senders: new SenderCommands({ ...own, queries: senders }),
+      senders: new SenderCommands({ ...own, queries: senders, subscriptions }),
+      subscriptions,
       apiKeys: new ApiKeyCommands(own),
       serviceAccounts: new ServiceAccountCommands({ ...own, queries: serviceAccounts }),
       invites: new InviteCommands(own, { registrationLimit: limits.inviteRegistration }),
-      events: new EventCommands(own),
+      events: eventCommands,
+      acts: new EventOrMessageCommands({ events: eventCommands, messages }),
       bulkReplay: new BulkReplay(own),
       bulkCancel: new BulkCancel(own),
       testEvents: new TestEventCommands(own),
@@ -174,12 +206,15 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       replays: new ReplayCommands(own),
       views: savedViews,
       notifications: new NotificationCommands(parts),
+      portalLinks: new PortalLinkCommands({ ...parts, ...portal }),
     },
     queries: {
       tenants: tenantQueries,
       users,
       destinations,
       senders,
+      subscriptions: subscriptionQueries,
+      routingTrial: new RoutingTrial(own),
       mappingPreview: new MappingPreview(own),
       apiKeys: new ApiKeyQueries(own),
       serviceAccounts,
@@ -195,13 +230,16 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
       lookup: new LookupQueries(own),
       views: new ViewQueries(parts),
       notifications: new NotificationQueries(parts),
+      portalLinks: new PortalLinkQueries({ ...parts, ...portal }),
+      messages,
       incidents: new IncidentQueries({ ...parts, refused }),
     },
     sessions,
     serviceKeys: new ServiceKeys(parts),
+    portalSessions: new PortalSessions(parts),
     login: new Login(own, { limit: limits.loginFailures, failedMs: settings.failedLoginMs }),
     producers: new ProducerAuthentication(own),
-    ingest: new Ingest(own),
+    ingest: new Ingest({ ...own, duplicates, messageIntake: new MessageIntake({ ...own, duplicates }) }),
     refused,
     forgetting,
     replaying: new Replaying(own),
@@ -216,5 +254,5 @@ export function createServices(parts: ServiceParts, settings: ServiceSettings): 
 export function serveAll(aggregates: Aggregates): void {
   aggregates.register(tenants).register(purges).register(destinations).register(senders);
   aggregates.register(circuits).register(apiKeys).register(invites).register(serviceAccounts);
-  aggregates.register(views).register(notifications);
+  aggregates.register(views).register(notifications).register(subscriptionStreams).register(portalLinks);
 }

@@ -1,8 +1,10 @@
 import { apiKeys } from "../../projections/api-keys/api-keys.ts";
 import { destinations } from "../../projections/destinations/destinations.ts";
 import { invites } from "../../projections/invites/invites.ts";
+import { portalLinks } from "../../projections/portal-links/portal-links.ts";
 import { senders } from "../../projections/senders/senders.ts";
 import { serviceAccounts } from "../../projections/service-accounts/service-accounts.ts";
+import { subscriptions } from "../../projections/subscriptions/subscriptions.ts";
 import { tenants } from "../../projections/tenants/tenants.ts";
 import { users } from "../../projections/users/users.ts";
 import { access, type Access } from "../kernel/operations/access.ts";
@@ -22,10 +24,14 @@ export const things = {
   tenant: { collection: tenants, fields: ["name"], access: access("Viewer", "any") },
   destination: { collection: destinations, fields: ["name", "url"], access: access("Viewer", "destinations:read") },
   sender: { collection: senders, fields: ["name"], access: access("Viewer", "senders:read") },
+  subscription: { collection: subscriptions, fields: ["ownerId"], access: access("Viewer", "senders:read") },
   user: { collection: users, fields: ["email"], access: access("Viewer", "users:read") },
   invite: { collection: invites, fields: ["email"], access: access("Viewer", "users:read") },
   apiKey: { collection: apiKeys, fields: ["name"], access: access("Viewer", null) },
   serviceAccount: { collection: serviceAccounts, fields: ["name"], access: access("Viewer", null) },
+  portalLink: {
+    collection: portalLinks, fields: ["label", "ownerId"], access: access("Admin", "portal:write", "Developer"),
+  },
 } as const satisfies Readonly<Record<string, NamedThings>>;
 /** A kind of things that people know by a name. */
 export type ThingKind = keyof typeof things;

@@ -3,6 +3,7 @@ import type { Clock } from "../kernel/ports/clock.ts";
 import type { Ids } from "../kernel/ports/ids.ts";
 import type { Logger, Metrics } from "../kernel/ports/telemetry.ts";
 import type { SharedMemory } from "./memory/request-memory.ts";
+import type { PortalPages } from "./pages/pages.ts";
 
 /** Dependencies of all answers. */
 export interface Common {
@@ -22,6 +23,7 @@ export interface Api extends Common {
   readonly trustedProxies: number;
   /** The folder of the built pages, if they are served. */
   readonly pages: string | null;
+  readonly portal: PortalPages;
   readonly closing: AbortSignal;
 }
 

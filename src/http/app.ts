@@ -4,10 +4,10 @@ import Router from "@koa/router";
 import Koa from "koa";
 import type { Context, Middleware } from "koa";
 import { ingestPath } from "../features/ingest/operation.ts";
-import { requireOwnPage, sessionCookie } from "../features/people/sessions/session-cookie.ts";
 import type { Services } from "../features/services.ts";
-import { isService, CallerGone, forCaller, type Session, type ServiceCaller } from "../kernel/callers/caller.ts";
+import { callerIdOf, CallerGone, forCaller, type SignedIn } from "../kernel/callers/caller.ts";
 import { requestIdOf } from "../kernel/callers/input-rules.ts";
+import { personCookies, portalCookies, requireOwnPage } from "../kernel/callers/session-cookies.ts";
 import { refuse } from "../kernel/domain/refusal.ts";
 import { noFields } from "../kernel/operations/json-text.ts";
 import type { Exchange, Operation } from "../kernel/operations/operation.ts";
@@ -68,7 +68,7 @@ function createKoa(api: Api, answerIngest: AnswerIngest, fail: Fail): Koa {
   const read = jsonObjectReader(api.maxBodyBytes);
   app.use(refuseDotSegments);
   app.use(createIngestHandler(api, answerIngest, read));
-  if (api.pages !== null) app.use(servePages(api.pages));
+  if (api.pages !== null) app.use(servePages(api.pages, api.portal));
   app.use(guardLiteralPaths(operations));
   app.use(routerOf(operations, api, read, fail).routes());
   app.use(answerUnmatched);
@@ -169,8 +169,8 @@ async function begun(
     },
     gone,
     over: () => overOf(gone(), api.closing),
-    admit: async (caller: Session | ServiceCaller) => {
-      const callerId = isService(caller) ? caller.serviceAccountId : caller.userId;
+    admit: async (caller) => {
+      const callerId = callerIdOf(caller);
       place ??= await admission.enter(weight, { tenantId: caller.tenantId, callerId }, gone);
     },
   };
@@ -178,37 +178,47 @@ async function begun(
   return { exchange, memory: { hold: holdAnswer, release: () => memory.release() }, weight, leave };
 }
 
+type Credentials = Pick<Services, "sessions" | "serviceKeys" | "portalSessions">;
+
 /**
  * The caller by bearer token or cookie. Refuses: unauthenticated; forbidden for another site's use of the cookie;
  * precondition-failed if `X-Relay-Principal` names another caller.
  */
 export async function authenticate(
-  { headers }: IncomingMessage, credentials: Pick<Services, "sessions" | "serviceKeys">,
-): Promise<Session | ServiceCaller> {
+  { headers }: IncomingMessage, credentials: Credentials,
+): Promise<SignedIn> {
   const caller = await callerOf(headers, credentials);
   const principal = headers["x-relay-principal"];
-  const id = isService(caller) ? caller.serviceAccountId : caller.userId;
-  if (principal !== undefined && String(principal).toLowerCase() !== id) {
+  if (principal !== undefined && String(principal).toLowerCase() !== callerIdOf(caller)) {
     refuse("precondition-failed", "X-Relay-Principal: is not the id of this request's caller");
   }
   return caller;
 }
 
-async function callerOf(
-  headers: IncomingHttpHeaders, { sessions, serviceKeys }: Pick<Services, "sessions" | "serviceKeys">,
-): Promise<Session | ServiceCaller> {
-  const cookie = headers.authorization === undefined ? sessionCookie(headers) : undefined;
-  if (cookie !== undefined) {
-    const session = await sessions.authenticateBrowser(cookie.token);
+async function callerOf(headers: IncomingHttpHeaders, credentials: Credentials): Promise<SignedIn> {
+  const browser = headers.authorization === undefined ? await browserOf(headers, credentials) : undefined;
+  if (browser) {
     requireOwnPage(headers);
-    return session;
+    return browser;
   }
   const [, token] = /^Bearer +([^\s,]+)$/i.exec(headers.authorization ?? "") ?? [];
   if (token === undefined) {
     refuse("unauthenticated", "Authorization: must be Bearer and an access token or a service key");
   }
-  if (token.startsWith("rsk_")) return serviceKeys.authenticate(token);
-  return sessions.authenticate(token);
+  if (token.startsWith("rsk_")) return credentials.serviceKeys.authenticate(token);
+  return credentials.sessions.authenticate(token);
+}
+
+/** The caller by a browser's cookie: a person's, or a visitor's of the portal, which its pages ask for by a header. */
+async function browserOf(
+  headers: IncomingHttpHeaders, { sessions, portalSessions }: Credentials,
+): Promise<SignedIn | undefined> {
+  const isInPortal = headers["x-relay-portal"] !== undefined;
+  const persons = isInPortal ? undefined : personCookies.of(headers);
+  if (persons) return sessions.authenticateBrowser(persons.token);
+  const visitors = portalCookies.of(headers);
+  if (visitors) return portalSessions.authenticate(visitors.token);
+  return isInPortal ? refuse("unauthenticated", "Cookie: the portal's cookie is required") : undefined;
 }
 
 function isCallersEnd(error: unknown): boolean {

@@ -9,14 +9,17 @@ import { apiKeyOperations } from "../features/keys/api-keys/operations.ts";
 import { serviceAccountOperations } from "../features/keys/service-accounts/operations.ts";
 import { streamOperations } from "../features/live/operations.ts";
 import { lookupOperations } from "../features/lookup/operations.ts";
+import { messageOperations } from "../features/messages/operations.ts";
 import { notificationOperations } from "../features/notifications/operations.ts";
 import { inviteOperations } from "../features/people/invites/operations.ts";
 import { sessionOperations } from "../features/people/sessions/operations.ts";
 import { userOperations } from "../features/people/users/operations.ts";
+import { portalOperations } from "../features/portal/operations.ts";
 import { refusalOperations } from "../features/refusals/operations.ts";
 import { replayOperations } from "../features/replays/operations.ts";
 import { senderOperations } from "../features/senders/operations.ts";
 import { statisticsOperations } from "../features/statistics/operations.ts";
+import { subscriptionOperations } from "../features/subscriptions/operations.ts";
 import { tenantOperations } from "../features/tenants/operations.ts";
 import { viewOperations } from "../features/views/operations.ts";
 import type { Operation } from "../kernel/operations/operation.ts";
@@ -36,8 +39,10 @@ export function operationsOf({ services, health, pages }: Pick<Api, "services" |
     ...destinationOperations(services),
     ...destinationSigningOperations(services),
     ...senderOperations(services),
+    ...subscriptionOperations(services),
     ingestOperation,
     ...eventOperations(services),
+    ...messageOperations(services),
     ...lookupOperations(services, () => all),
     ...streamOperations(services),
     ...bulkOperations(services),
@@ -47,6 +52,7 @@ export function operationsOf({ services, health, pages }: Pick<Api, "services" |
     ...replayOperations(services),
     ...viewOperations(services),
     ...notificationOperations(services),
+    ...portalOperations(services, () => all),
     ...auditOperations(services),
     ...healthOperations(health),
   ];

@@ -89,7 +89,8 @@ export async function startRelay(
   const { sealing, engines, watch, needed, processLease } = started;
   const log = await startFollowing(base, started);
   const { followed } = log;
-  const made = makeServices(base, started, log);
+  let url = "";
+  const made = makeServices(base, started, log, () => config.publicUrl ?? browserUrl(url));
   const { projecting, delivering } = await startRoles(base, started, log, made);
   const { store, readModels } = engines;
   const roles: readonly Role[] = [...(projecting ? [projecting] : []), ...delivering];
@@ -115,7 +116,6 @@ export async function startRelay(
     made.mappings.close();
     await within(clock, left(), engines.close());
   };
-  let url: string;
   let endOperator: () => void = () => undefined;
   try {
     endOperator = await serveOperatorOf(base, started, log, made);
@@ -124,7 +124,7 @@ export async function startRelay(
     await stop();
     throw error;
   }
-  const dashboard = pagesOf(config) === null ? undefined : dashboardAt(url);
+  const dashboard = pagesOf(config) === null ? undefined : `${browserUrl(url)}/app/`;
   const { revision, dataDir } = config;
   logger.info({ url, version, revision, dataDir, roles: [...config.roles], dashboard }, "ready");
 
@@ -210,9 +210,10 @@ async function followLog(
 
 function makeServices(
   { config, secrets, ids, instruments }: Base, { engines, sealing }: Started,
-  { aggregates, freshness, followed: { credentials } }: Following,
+  { aggregates, freshness, followed: { credentials } }: Following, publicUrl: () => string,
 ) {
   const { store, readModels, state } = engines;
+  const { name, color, logo } = config.portal;
   const outbound = createOutboundClient({
     ...config.outbound, extraCa: config.outbound.extraCa?.pem ?? null, proxy: secrets.outboundProxy,
   });
@@ -229,6 +230,7 @@ function makeServices(
     {
       accessTokenTtlMs: config.accessTokenTtlMs, limits: config.limits, peopleInMemory: keptInMemory,
       failedLoginMs: failedLoginMs(config.passwordCost),
+      portal: { publicUrl, brand: { name, color, logo: logo !== null } },
     },
   );
   return { services, outbound, passwords, mappings, vault, firstAttempts };
@@ -291,9 +293,9 @@ function pagesOf({ roles, dashboard }: Config): string | null {
   return roles.has("api") && dashboard ? pagesFolder : null;
 }
 
-/** The pages' address for a browser on this machine: at localhost it takes the session's cookie without TLS. */
-function dashboardAt(url: string): string {
-  return `${url.replace(/127\.0\.0\.1|0\.0\.0\.0|\[::1?\]/, "localhost")}/app/`;
+/** The address for a browser on this machine: at localhost it takes the session's cookie without TLS. */
+function browserUrl(url: string): string {
+  return url.replace(/127\.0\.0\.1|0\.0\.0\.0|\[::1?\]/, "localhost");
 }
 
 function makeServer(
@@ -304,7 +306,7 @@ function makeServer(
   const { maxBodyBytes, trustedProxies } = config;
   const memory = sharedMemory(instruments.clock);
   const { app, answerIngest } = createApp({
-    ...common, services, memory, maxBodyBytes, trustedProxies, pages: pagesOf(config), closing,
+    ...common, services, memory, maxBodyBytes, trustedProxies, closing, pages: pagesOf(config), portal: config.portal,
   });
   return createHttpServer(app, common, { plain: { answerIngest, memory, maxBodyBytes } });
 }

@@ -12,6 +12,7 @@ import { DueIndex } from "../delivery/requests/due-index.ts";
 import { Outcomes } from "../delivery/requests/recording.ts";
 import { userAgent } from "../delivery/requests/request.ts";
 import { TokenCache } from "../delivery/requests/token-cache.ts";
+import { CertificateExpiry } from "../features/destinations/certificates/worker.ts";
 import { Disabler } from "../features/destinations/worker.ts";
 import type { RetryPolicy } from "../features/events/decide.ts";
 import { Expirer } from "../features/events/worker.ts";
@@ -151,6 +152,7 @@ function sweeperRole(parts: WithWorkers): Role {
   const retention = new Retention(parts);
   const forgetter = new Forgetter(parts);
   const secretExpiry = new SecretExpiry(parts);
+  const certificateExpiry = new CertificateExpiry(parts);
   const expirer = new Expirer(parts);
   const disabler = new Disabler(parts);
   // Separate loops: a failing task must not delay the others.
@@ -161,6 +163,7 @@ function sweeperRole(parts: WithWorkers): Role {
     repeating(parts, { name: "sweeper", everyMs: 60_000, firstMs: 200 }, () => sweeper.wakeDeleted()),
     repeating(parts, { name: "sweeper", everyMs: 1_000, firstMs: 200 }, () => lost.giveUp()),
     repeating(parts, { name: "sweeper", everyMs: 1_000, firstMs: 200 }, (isOver) => secretExpiry.run(isOver)),
+    repeating(parts, { name: "sweeper", everyMs: 60_000, firstMs: 500 }, (isOver) => certificateExpiry.run(isOver)),
     repeating(parts, { name: "cleaner", everyMs: 500 }, (isOver) => purger.run(isOver)),
     repeating(parts, { name: "replayer", everyMs: 200 }, (isOver) => replayer.run(isOver)),
     repeating(parts, { name: "retention", everyMs: 60_000, firstMs: 500 }, (isOver) => retention.run(isOver)),

@@ -1,5 +1,6 @@
 import { set } from "../../projections/projection.ts";
 import { isOfDueIndex, quarantine, type QuarantineDocument } from "../../projections/quarantine/quarantine.ts";
+import { withDeliveries } from "../features/messages/facts.ts";
 import type { EventStore, LogEntry, Position } from "../kernel/ports/event-store.ts";
 import type { Change, ReadModels, ReadModelWriter } from "../kernel/ports/read-models.ts";
 import type { Instruments } from "../kernel/ports/telemetry.ts";
@@ -150,7 +151,7 @@ export class LateStreams {
   }
 
   async #read({ stream, revision }: QuarantineDocument, limit: number): Promise<readonly LogEntry[]> {
-    return this.#parts.prepare(await this.#parts.log.readStream(stream, { from: revision, limit }));
+    return this.#parts.prepare(withDeliveries(await this.#parts.log.readStream(stream, { from: revision, limit })));
   }
 
   /** Purges under way take no event of a waiting stream, but its event may have the id of a purged one. */

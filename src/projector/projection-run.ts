@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
 import { collections, fingerprint } from "../../projections/index.ts";
+import { withDeliveries } from "../features/messages/facts.ts";
 import { Pause } from "../kernel/ports/clock.ts";
 import {
   logStart, type EventLog, type EventStore, type Position, type Subscription,
@@ -13,6 +14,7 @@ import { EventTypes } from "./event-types.ts";
 import { Incidents } from "./incidents.ts";
 import { LateStreams } from "./late-streams.ts";
 import { Minutes, OldStatistics } from "./minutes.ts";
+import { withDeliveriesLeft } from "./purged-deliveries.ts";
 import { Purges } from "./purges.ts";
 import { QuarantinedStreams } from "./quarantined-streams.ts";
 
@@ -155,7 +157,7 @@ export class ProjectionRun {
     if (!this.#rebuilding) this.#latecomers = this.#projectLate();
     await this.#catchUp();
     return this.#parts.log.subscribe({ after: this.#progress.applied }, (entries, upTo) =>
-      this.#take({ entries, upTo }).catch(untilOver));
+      this.#take({ entries: withDeliveries(entries), upTo }).catch(untilOver));
   }
 
   /** Publishes the read models once they hide purged events, as the published ones do. */
@@ -221,7 +223,8 @@ export class ProjectionRun {
     for (let read = 0; read < readsOfBatch; read += 1) {
       const { entries, upTo } = await this.#persist(() => log.readLog(after, readEntries));
       if (upTo <= after) return;
-      yield { entries: orphans ? await this.#persist(() => orphans.without(entries)) : entries, upTo };
+      const facts = await this.#persist(() => withDeliveriesLeft(log, entries));
+      yield { entries: orphans ? await this.#persist(() => orphans.without(facts)) : facts, upTo };
       after = upTo;
     }
   }

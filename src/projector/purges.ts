@@ -1,9 +1,10 @@
 import { leases } from "../../projections/due/due.ts";
 import { events, type EventDocument } from "../../projections/events/events.ts";
 import { replayedEvents, type ReplayedEventDocument } from "../../projections/events/replayed-events.ts";
+import { messages, type MessageDocument } from "../../projections/messages/messages.ts";
 import { remove, set } from "../../projections/projection.ts";
 import {
-  begunAgain, candidatesOf, hidden, isTaken, purges, purging, type PurgeDocument,
+  begunAgain, candidatesOf, hidden, hiddenMessage, isMessageTaken, isTaken, purges, purging, type PurgeDocument,
 } from "../../projections/purges/purges.ts";
 import { tenantOf } from "../kernel/domain/domain-event.ts";
 import { categoryOf, streams } from "../kernel/domain/streams.ts";
@@ -22,6 +23,8 @@ interface PurgesParts {
 
 interface Search {
   readonly pages: AsyncGenerator<readonly EventDocument[], void>;
+  /** Messages without deliveries. */
+  readonly messages: AsyncGenerator<readonly MessageDocument[], void>;
   /** Keys of leases by event: even a finished event may have attempts under way. */
   readonly leases: ReadonlyMap<string, readonly string[]>;
 }
@@ -103,9 +106,12 @@ export class Purges {
 
   async #hide(purge: PurgeDocument): Promise<void> {
     const { readModels, isQuarantined } = this.#parts;
-    const search = this.#searches.get(purge.id) ?? { pages: this.#search(purge), leases: await this.#leases() };
+    const search = this.#searches.get(purge.id) ?? {
+      pages: this.#search(purge), messages: this.#unmatched(purge), leases: await this.#leases(),
+    };
     this.#searches.set(purge.id, search);
     const { value: page } = await search.pages.next();
+    if (!page && (await this.#hideMessages(purge, search))) return;
     if (!page) {
       await readModels.amend([set(purges, purge.id, { hiding: false })]);
       this.#searches.delete(purge.id);
@@ -119,6 +125,16 @@ export class Purges {
       hidden(event, purge, { leaseKeys: search.leases.get(event.id) ?? [], replayed: replayed.get(event.id) ?? [] })));
   }
 
+  /** Hides a page of messages; false when none is left. */
+  async #hideMessages(purge: PurgeDocument, search: Search): Promise<boolean> {
+    const { value: page } = await search.messages.next();
+    const taken = page?.filter((message) => isMessageTaken(purge, message)) ?? [];
+    if (taken.length > 0) {
+      await this.#parts.readModels.amend(taken.flatMap((message) => hiddenMessage(message, purge)));
+    }
+    return page !== undefined;
+  }
+
   /** Whether this purge must hide the event: of several, the first does; in a rebuild a later one may be complete. */
   #fallsTo(purge: PurgeDocument, event: EventDocument): boolean {
     const isEarlier = ({ hiding, position }: PurgeDocument) => hiding && position < purge.position;
@@ -129,6 +145,10 @@ export class Purges {
     for (const selection of candidatesOf(purge)) {
       yield* pagesOf(this.#parts.readModels, events, { ...selection, size: slice });
     }
+  }
+
+  #unmatched({ tenantId }: PurgeDocument): AsyncGenerator<readonly MessageDocument[], void> {
+    return pagesOf(this.#parts.readModels, messages, { where: { tenantId, unmatched: true }, size: slice });
   }
 
   async #forget(purge: PurgeDocument): Promise<void> {

@@ -1,6 +1,7 @@
 import {
   isOfDueIndex, quarantine, quarantineStream, takeBack, type QuarantineDocument,
 } from "../../projections/quarantine/quarantine.ts";
+import { withDeliveries } from "../features/messages/facts.ts";
 import { categoryOf } from "../kernel/domain/streams.ts";
 import { readPages } from "../kernel/log/long-reads.ts";
 import type { EventStore, LogEntry, UnreadableEntry } from "../kernel/ports/event-store.ts";
@@ -71,7 +72,7 @@ export class QuarantinedStreams {
     if (categoryOf(stream) !== "event") return due;
     await readPages(this.#parts.log, stream, (page) => {
       const meant = page.filter(isMeant);
-      for (const entry of meant) {
+      for (const entry of withDeliveries(meant)) {
         const changes = changesOf(entry);
         if (!("unreadable" in changes)) due.push(...changes.filter(isOfDueIndex));
       }
@@ -102,7 +103,7 @@ export class QuarantinedStreams {
 }
 
 /** Whether a late projection would have another effect. A purge takes the events that match at its position. */
-function needsOrder({ stream, revision }: QuarantineDocument): boolean {
+function needsOrder({ stream, revision, type }: QuarantineDocument): boolean {
   const category = categoryOf(stream);
-  return category === "purges" || (revision === 0 && changedByOthers.includes(category));
+  return category === "purges" || type === "MessageAccepted" || (revision === 0 && changedByOthers.includes(category));
 }

@@ -1,8 +1,9 @@
-import { randomBytes } from "node:crypto";
+import { createPrivateKey, randomBytes } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "chai";
 import { createLogger } from "../../src/engines/pino/logger.ts";
+import { destinations } from "../../src/features/destinations/facts.ts";
 import { tenants } from "../../src/features/tenants/facts.ts";
 import { places, Vault } from "../../src/kernel/sealing/vault.ts";
 import { readConfig } from "../../src/main/config/config.ts";
@@ -11,6 +12,8 @@ import { atDesk } from "../../src/main/operator/commands.ts";
 import { freshEmail, unique } from "../support/accounts.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { Canaries } from "../support/canaries.ts";
+import { certificatesOf } from "../support/certificates.ts";
+import { startConnectProxy, type ConnectProxy } from "../support/connect-proxy.ts";
 import { http, type HttpAnswer, type HttpOptions } from "../support/http.ts";
 import { outsideContents } from "../support/outside-contents.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
@@ -29,6 +32,7 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
   let engines: OutsideEngines | null = null;
   let receiver: Receiver;
   let relay: RelayProcess;
+  let proxy: ConnectProxy;
   const canaries = new Canaries();
   const answers: { place: string; text: string }[] = [];
   const shown: { place: string; text: string; secret: string }[] = [];
@@ -37,16 +41,24 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
   const fetched = headerText("fetched-token").replaceAll(/["\\]/g, ".");
   const grant = {
     tokenEndpoint: "", clientId: headerText("client-id"), clientSecret: headerText("client-secret"), scope: "all of it",
+    extraParameters: { account: headerText("extra-parameter") },
   };
+  const proxyPassword = secretText("proxy password");
+  const certificates = certificatesOf();
+  /** Destinations with a key that signs. */
+  const signing: { readonly tenantId: string; readonly destinationId: string }[] = [];
 
   before(async function () {
     engines = startEngines && (await startEngines(this));
     receiver = await startReceiver();
-    const echo = (status: number) => ({ headers, body }: { headers: object; body: Buffer }) => ({
-      status,
-      headers: { "x-echo": String((headers as Record<string, string>)["authorization"] ?? "") },
-      body: JSON.stringify({ headers, body: body.toString() }),
-    });
+    proxy = await startConnectProxy();
+    proxy.answer = () => (proxy.requests.length === 10 ? 407 : "tunnel");
+    const echo = (status: number) => ({ headers, body }: { headers: object; body: Buffer }) => {
+      const authorization = String((headers as Record<string, string>)["authorization"] ?? "");
+      const known = authorization.includes(fetched) ? [grant.clientSecret, grant.extraParameters] : [];
+      const all = JSON.stringify({ headers, body: body.toString(), known });
+      return { status, headers: { "x-echo": authorization }, body: all };
+    };
     receiver.on("/siteverify", () => ({ body: JSON.stringify({ success: true }) }));
     receiver.on("/token", () => ({
       body: JSON.stringify({ access_token: fetched, refresh_token: grant.clientSecret, expires_in: 3600 }),
@@ -63,6 +75,7 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
         RELAY_LOG_LEVEL: "trace", RELAY_DELIVERY_TIMEOUT: "10s", RELAY_MASTER_KEY: masterKey.toString("base64"),
         RELAY_OFFERING: "cloud", RELAY_LIMIT_INVITE_REGISTRATION: "off",
         RELAY_TURNSTILE_SECRET: turnstileSecret, RELAY_TURNSTILE_VERIFY_URL: receiver.url("/siteverify"),
+        RELAY_OUTBOUND_PROXY: `http://relay:${encodeURIComponent(proxyPassword)}@127.0.0.1:${proxy.port}`,
       },
     });
     canaries.add("the master key", masterKey);
@@ -70,11 +83,14 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
     canaries.add("a token that was fetched", fetched);
     canaries.add("a client id", grant.clientId);
     canaries.add("a client secret", grant.clientSecret);
+    canaries.add("a further parameter of a grant", grant.extraParameters.account);
+    canaries.add("the proxy's password", proxyPassword);
   });
   afterEach(() => relay.kill9());
   after(async () => {
     await relay.close();
     await receiver.close();
+    await proxy.stop();
     await engines?.close();
   });
 
@@ -97,6 +113,14 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
   const canary = (kind: string, secret: string) => {
     canaries.add(kind, secret);
     return secret;
+  };
+  /** A client certificate. Canaries of its private key are its number and a line of its PEM. */
+  const newCertificate = () => {
+    const { pair } = certificates();
+    const { d = "" } = createPrivateKey(pair.privateKey).export({ format: "jwk" });
+    canaries.add("the number of a certificate's private key", Buffer.from(d, "base64url"));
+    canary("the private key of a certificate", pair.privateKey.split("\n")[2] ?? "");
+    return pair;
   };
   const as = (token: string, more: HttpOptions = {}): HttpOptions => ({
     ...more, headers: { authorization: `Bearer ${token}`, ...more.headers },
@@ -177,6 +201,26 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
     for (const path of [keys, "/api/v1/service-accounts", "/api/v1/audit"]) await ask("GET", path, as(token));
   };
 
+  const portal = async ({ token }: Awaited<ReturnType<typeof openTenant>>) => {
+    const links = "/api/v1/portal-links";
+    const link = await askOnce("the URL of a portal link", "url", "POST", links, as(token, {
+      json: { ownerId: "customer", may: ["read"] },
+    }));
+    const code = canary("the code of a portal link", link.secret.split("#code=")[1] ?? "");
+    const path = "/api/v1/portal/session";
+    const opened = await ask("POST", path, { json: { code } });
+    const [, name = "", secret = ""] = /^([^=]+)=(prs_[^;]+)/.exec(opened.headers.getSetCookie()[0] ?? "") ?? [];
+    canary("the cookie of a portal's session", secret);
+    shown.push({ ...(answers.pop() ?? expect.fail()), secret });
+    const headers = { cookie: `${name}=${secret}`, "sec-fetch-site": "same-origin" };
+    expect((await ask("GET", "/api/v1/events", { headers })).status).to.equal(200);
+    expect((await ask("POST", path, { json: { code } })).status).to.equal(401);
+    await ask("POST", path, { json: { code: [code] } });
+    await ask("DELETE", path, { headers });
+    expect((await ask("GET", path, { headers })).status).to.equal(401);
+    for (const place of [links, "/api/v1/audit"]) await ask("GET", place, as(token));
+  };
+
   const events = async ({ token, tenantId }: Awaited<ReturnType<typeof openTenant>>) => {
     const name = { json: { name: "producer" } };
     const key = await askOnce("an API key", "apiKey", "POST", "/api/v1/api-keys", as(token, name));
@@ -194,9 +238,9 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
       ["JwtBearer", () => ({ ...grant, tokenEndpoint: receiver.url("/token-echo") })],
     ] as const;
     const credentials = ([authType, make]: (typeof fields)[number]) => {
-      const made: Record<string, string> = make();
-      for (const [field, value] of Object.entries(made)) {
-        if (authType !== "JwtBearer" && field !== "headerName") canary(`${authType}'s ${field}`, value);
+      const made = make();
+      for (const [field, value] of Object.entries<unknown>(made)) {
+        if (authType !== "JwtBearer" && field !== "headerName") canary(`${authType}'s ${field}`, String(value));
       }
       return { authType, credentials: made };
     };
@@ -206,9 +250,10 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
     for (const path of ["/good", "/bad", "/echo", "/bad-echo"]) {
       for (const auth of fields) {
         const headers = { "X-Own": canary("a header of a destination", headerText("own")) };
-        const json = { url: receiver.url(path), ...credentials(auth), headers };
+        const json = { url: receiver.url(path), ...credentials(auth), headers, clientCertificate: newCertificate() };
         const made = await newDestination("an ingest token", json);
-        await ask("PATCH", `/api/v1/destinations/${String(made.json["id"])}`, as(token, { json: credentials(auth) }));
+        const changes = { ...credentials(auth), clientCertificate: newCertificate() };
+        await ask("PATCH", `/api/v1/destinations/${String(made.json["id"])}`, as(token, { json: changes }));
         tokens.push(made.secret);
       }
     }
@@ -216,8 +261,15 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
     const renewed = `/api/v1/destinations/${String(first.json["id"])}/ingest-token`;
     tokens.push((await askOnce("a new ingest token", "ingestToken", "POST", renewed, as(token))).secret);
     const refused = canary("a credential that was refused", headerText("refused"));
-    for (const credentials of [{ headerName: "Host", value: refused }, [refused], { [refused]: refused }]) {
-      const json = { url: receiver.url("/good"), authType: "ApiKey", credentials };
+    const bad = [
+      ...[{ headerName: "Host", value: refused }, [refused], { [refused]: refused }].map((credentials) =>
+        ({ authType: "ApiKey", credentials })),
+      { authType: "JwtBearer", credentials: { ...grant, extraParameters: { account: `${refused}\n` } } },
+      { clientCertificate: { ...newCertificate(), certificate: newCertificate().certificate } },
+      { clientCertificate: { ...newCertificate(), certificate: newCertificate().privateKey } },
+    ];
+    for (const fields of bad) {
+      const json = { url: receiver.url("/good"), ...fields };
       expect((await ask("POST", "/api/v1/destinations", as(token, { json }))).status).to.equal(400);
     }
 
@@ -267,13 +319,17 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
     await ask("POST", path, as(token, { json: { secret: supplied.slice(6) } }));
     await ask("POST", `${path}/expire`, as(token));
     const { items } = (await ask("GET", "/api/v1/destinations", as(token))).json as { items: { id: string }[] };
-    const signing = `/api/v1/destinations/${items[0]?.id}/signing`;
-    await askOnce("a destination's signing secret", "webhookSecret", "POST", `${signing}-secret`, as(token, {
-      json: { gracePeriodSeconds: 3_600 },
-    }));
-    await ask("POST", `${signing}-key`, as(token));
+    const destinationId = String(items[0]?.id);
+    signing.push({ tenantId, destinationId });
+    const signed = `/api/v1/destinations/${destinationId}/signing`;
+    for (const secret of [undefined, `whsec_${randomBytes(40).toString("base64")}`]) {
+      await askOnce("a destination's signing secret", "webhookSecret", "POST", `${signed}-secret`, as(token, {
+        json: { secret, gracePeriodSeconds: 3_600 },
+      }));
+    }
+    await ask("POST", `${signed}-key`, as(token));
     await ask("GET", `/api/v1/tenants/${tenantId}/signing-keys`);
-    await ask("POST", `${signing}-secret/expire`, as(token));
+    await ask("POST", `${signed}-secret/expire`, as(token));
     for (const list of ["users", "destinations", "senders", "api-keys", "invites", "events"]) {
       await ask("GET", `/api/v1/${list}?Qt=100`, as(token));
     }
@@ -322,6 +378,12 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
           canaries.add("a person's key", Buffer.from(base64, "base64"));
         }
       }
+      for (const { tenantId, destinationId } of signing) {
+        const { state: tenant } = await aggregates.current(tenants, tenantId);
+        const { state } = await aggregates.current(destinations, destinationId);
+        const key = vault.secret(state!.signingKey!, tenant!, places.signingKey(tenantId, destinationId));
+        canaries.add("a destination's private key", Buffer.from(key.slice("whsk_".length), "base64"));
+      }
     });
 
   /** Searches the outside engines. The topic holds payloads, but no secret. */
@@ -340,6 +402,7 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
     for (const tenant of [one, other]) {
       await people(tenant);
       await machines(tenant);
+      await portal(tenant);
       await events(tenant);
       await theRest(tenant);
     }
@@ -365,6 +428,7 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
       ...answers.flatMap(({ place, text }) => canaries.search(place, text)),
     ];
     expect(found).to.deep.equal([]);
+    expect(proxy.requests.length).to.be.greaterThan(40);
     expect(answers.length).to.be.greaterThan(200);
     expect(canaries.kinds.size).to.be.greaterThan(30);
     for (const { place, text, secret } of shown) expect(text, place).to.include(secret);

@@ -32,7 +32,7 @@ import { createClient, Producer, RelayError, verifyDelivery, type Schemas } from
 
 const relay = createClient({ url: "https://hooks.example.com", token: async () => "token" });
 export async function use(id: string): Promise<string> {
-  const event: Schemas["Event"] = await relay.getEvent({ id });
+  const event: Schemas["FoundEvent"] = await relay.getEvent({ id });
   for await (const { payload } of relay.listEvents({ Status: ["Failed"] })) payload?.trim();
   const { total = 0 }: { total?: number } = await relay.listUsers();
   for await (const fact of relay.listEventHistory({ id })) {

@@ -24,12 +24,13 @@ describe("notifications", () => {
       types: ["destination.failing", "destination.suspended", "destination.recovered", "event.exhausted"],
     });
     const { eventId } = await account.producer.post(dead.ingest, { order: 4711 });
-    const bodies = () => receiver.requestsTo("/told").map(({ body }) =>
-      JSON.parse(body.toString()) as { type: string; data: object });
+    const bodies = () => receiver.requestsTo("/told").map(({ at, body }) =>
+      ({ at, ...JSON.parse(body.toString()) as { type: string; timestamp: string; data: object } }));
     const types = () => bodies().map(({ type }) => type).sort();
     await receiver.waitFor(() => types().length >= 3);
     expect(types()).to.deep.equal(["destination.failing", "destination.suspended", "event.exhausted"]);
-    for (const { data } of bodies()) {
+    for (const { at, timestamp, data } of bodies()) {
+      expect(performance.timeOrigin + at - Date.parse(timestamp), "ms since the fact").to.be.below(2_000);
       expect(data).to.include({ destinationUrlId: dead.id, eventId, url: receiver.url("/dead") });
     }
     expect(receiver.requestsTo("/told")[0]?.headers).to.include.keys("webhook-signature", "x-service-signature");

@@ -7,6 +7,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 import packageJson from "../../package.json" with { type: "json" };
 import { ApiClient, text } from "../support/api-client.ts";
+import { certificatesOf } from "../support/certificates.ts";
 import { startReceiver, type Receiver } from "../support/receiver.ts";
 import { eventually, openAccount, type Account } from "../support/relay.ts";
 import { RelayProcess, runRelay } from "../support/relay-process.ts";
@@ -295,11 +296,16 @@ describe("operator commands", () => {
     it("deletes a tenant from every file, leaves the others, and needs --yes", async () => {
       const other = await openAccount(relay.url);
       const secret = "canary-of-the-stopped";
-      const { ingest } = await account.destination({ url: receiver.url("/hook") });
+      const { pair: clientCertificate, shown: { fingerprint } } = certificatesOf()();
+      const { id, ingest } = await account.destination({ url: receiver.url("/hook"), clientCertificate });
+      const path = `/api/v1/destinations/${id}`;
+      await account.owner.post(`${path}/signing-secret`, { gracePeriodSeconds: 3_600 });
+      const publicKey = text(await account.owner.post(`${path}/signing-key`, {}), "publicKey");
       await account.producer.post(ingest, { secret });
       const me = (await account.owner.get("/api/v1/users")) as unknown as { items: { email: string }[] };
       expect(me.items[0]?.email).to.equal(account.email);
-      expect(filesWith(secret)).not.to.equal("");
+      const traces = [secret, fingerprint, publicKey, account.email];
+      for (const trace of traces.slice(0, -1)) expect(filesWith(trace), trace).not.to.equal("");
       const { name } = await other.owner.get(`/api/v1/tenants/${other.tenantId}`);
       const asked = await relay.command("erase-tenant", other.tenantId);
       expect([asked.code, asked.stdout, asked.stderr]).to.deep.equal([2, "",
@@ -314,7 +320,7 @@ describe("operator commands", () => {
       expect(erased.stderr).to.equal("");
       const result = `^tenant ${account.tenantId} is erased, (1 stream|\\d+ streams) of it deleted\n$`;
       expect(erased.stdout).to.match(new RegExp(result));
-      for (const gone of [secret, account.email]) expect(filesWith(gone), gone).to.equal("");
+      for (const trace of traces) expect(filesWith(trace), trace).to.equal("");
       expect((await relay.command("erase-tenant", account.tenantId, "--yes")).code).to.equal(1);
 
       await relay.start();

@@ -48,10 +48,10 @@ describe("a purge, in the files of the embedded engines", () => {
     );
     return ids;
   };
-  const purge = async (account: Account) => {
+  const purge = async (account: Account, filter: Json = {}) => {
     const url = `${relay.url}/api/v1/events/purge`;
     const headers = { ...account.owner.headers, "content-type": "application/json" };
-    expect((await fetch(url, { method: "POST", headers, body: "{}" })).status).to.equal(204);
+    expect((await fetch(url, { method: "POST", headers, body: JSON.stringify(filter) })).status).to.equal(204);
   };
   /** The facts about the purges of a tenant in the log of a stopped relay. */
   const purgeFacts = (tenantId: string) => {
@@ -62,6 +62,49 @@ describe("a purge, in the files of the embedded engines", () => {
       return facts.flatMap((fact) => (fact.unreadable === undefined ? [fact] : []));
     });
   };
+
+  it("takes deliveries one by one, and a message with the last of them, also after a rebuild", async () => {
+    const account = await openAccount(relay.url);
+    const destinations = [1, 2].map(() => account.destination({ url: receiver.url("/good") }));
+    const [first, second] = [(await destinations[0]!).id, (await destinations[1]!).id];
+    const sender = await at(account).post("/api/v1/senders", { name: "fan", fanOut: true });
+    const senderId = text(sender, "id");
+    const ingest = `/api/v1/ingest/${account.tenantId}/${text(sender, "ingestToken")}`;
+    const nothing = await post(account, ingest, { canary: "canary-of-messages" });
+    for (const destinationUrlId of [first, second]) {
+      await at(account).post("/api/v1/subscriptions", { senderId, destinationUrlId });
+    }
+    const key = { "x-idempotency-key": "fan-1" };
+    const message = await post(account, ingest, { canary: "canary-of-messages" }, key);
+    const deliveries = async () => {
+      const found = await at(account).get(`/api/v1/messages/${message}`);
+      return (found["deliveries"] as { destinationUrlId: string; status: string | null }[])
+        .map(({ destinationUrlId, status }) => [destinationUrlId, status]);
+    };
+    await eventually(async () => (await at(account).get(`/api/v1/messages/${message}`))["status"], (status) =>
+      status === "Succeeded");
+    await purge(account, { destinationUrlId: first });
+    await through();
+    expect(await deliveries()).to.have.deep.members([[first, null], [second, "Succeeded"]]);
+    expect(await list(account)).to.have.length(1);
+    await stopCovered(relay, account.owner);
+    const hashes = () => documentHashes(relay.dataDir, account.tenantId);
+    const before = hashes();
+    expect((await relay.command("rebuild")).code).to.equal(0);
+    expect(hashes()).to.deep.equal(before);
+    await relay.start();
+    expect(await deliveries()).to.have.deep.members([[first, null], [second, "Succeeded"]]);
+    expect(await list(account)).to.have.length(1);
+    await purge(account);
+    expect(await list(account)).to.deep.equal([]);
+    for (const id of [message, nothing]) {
+      const answer = await fetch(`${relay.url}/api/v1/messages/${id}`, { headers: { ...account.owner.headers } });
+      expect(answer.status).to.equal(404);
+    }
+    await gone("canary-of-messages");
+    await eventually(() => at(account).get("/api/v1/messages"), ({ total }) => total === 0);
+    expect(await post(account, ingest, { n: 1 }, key)).not.to.equal(message);
+  });
 
   it("leaves no byte of purged events, all of the others, and one fact", async () => {
     const account = await openAccount(relay.url);

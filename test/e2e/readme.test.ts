@@ -36,6 +36,7 @@ describe("README", () => {
       expect(stdout).to.include('"status":"Succeeded"');
       expect(stdout).to.match(/\[ 1, 503, 'failed' \], \[ 2, 503, 'failed' \], \[ 3, 200, 'succeeded' \]/);
       expect(stdout).to.match(/'DeliverySucceeded', 'service'/);
+      expect(stdout.match(/destinationUrlId: '/g)).to.have.length(2);
       const [, page = "", code = ""] = /(http:\S+)#(\S+)$/.exec(lines.at(-1) ?? "") ?? expect.fail(lines.at(-1));
       const headers = { "sec-fetch-site": "same-origin" };
       const signedIn = await fetch(page, { method: "POST", body: code, headers });

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs
 import { createServer, type AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { expect } from "chai";
+import { cpuOf, total } from "../../bench/support/cpu.ts";
 import { startEventStoreDb } from "../support/engines/eventstoredb.ts";
 import { freePort } from "../support/free-port.ts";
 import { printed } from "../support/ledger.ts";
@@ -172,6 +173,7 @@ describe("a start with much to do", function () {
   });
 
   interface Measured {
+    /** CPU time until it is ready: a busy machine makes it no longer. */
     readonly startMs: number;
     readonly caughtUpMs: number;
     /** Used heap of the main thread, MiB. */
@@ -189,7 +191,8 @@ describe("a start with much to do", function () {
     await relay.sigterm();
     await fillLog(relay.dataDir, { tenantId: account.tenantId, destinationId, apiKeyId: key.id }, events);
     await relay.start();
-    const { startedAt, readyAt } = relay.lives.at(-1) ?? {};
+    const startMs = Math.round(total(cpuOf(relay.pid)));
+    const readyAt = relay.lives.at(-1)?.readyAt;
     const waiting = () => relay.at(account.owner).get("/api/v1/events?Qt=1").catch(() => null);
     const list = await eventually(waiting, (page) => page !== null, sized(30_000, 300_000));
     const caughtUpMs = Date.now() - Number(readyAt);
@@ -198,16 +201,16 @@ describe("a start with much to do", function () {
     await eventually(destination, ({ status }) => status === "Suspended");
     const heap = Math.round((await heapInUse(relay)) / 2 ** 20);
     await relay.sigterm();
-    return { startMs: Number(readyAt) - Number(startedAt), caughtUpMs, heap };
+    return { startMs, caughtUpMs, heap };
   }
 
-  it("takes about the same time and memory with few or many events for a dead receiver", async () => {
+  it("takes about the same CPU time and memory with few or many events for a dead receiver", async () => {
     const few = await measure(1_000);
     const many = await measure(sized(15_000, 1_000_000));
     printed("with 1,000 waiting", few);
     printed("with many more", many);
     // Fifteen times as many events, and more: this start rebuilds the index of waiting events, and little else.
-    expect(many.startMs / few.startMs, "time until it is ready").to.be.at.most(4);
+    expect(many.startMs / few.startMs, "CPU time until it is ready").to.be.at.most(4);
     expect(many.heap / few.heap, "memory").to.be.at.most(1.5);
   });
 });

@@ -46,6 +46,21 @@ describeOnEngines("destinations", (freshEngines) => {
       expect(read.text).not.to.include(String(ingestToken));
     });
 
+    it("takes all parameters of a JwtBearer, and never shows them", async () => {
+      const given = {
+        ...credentials.JwtBearer, scope: "canary-scope", audience: "canary-audience",
+        resource: "https://canary.example/", clientAuthentication: "form",
+        extraParameters: { tenant: "canary-tenant", empty: "" },
+      };
+      const answer = await register({ authType: "JwtBearer", credentials: given });
+      expect(answer.status).to.equal(201);
+      expect(answer.text).not.to.include("canary");
+      const { state } = await api.world.aggregates.current(destinations, String(answer.json["id"]));
+      const { state: tenant } = await api.world.aggregates.current(tenants, one.tenantId);
+      expect(JSON.stringify(state)).not.to.include("canary");
+      expect(api.world.vault.credentials(state!, tenant!)).to.deep.equal(given);
+    });
+
     for (const authType of Object.keys(credentials) as AuthType[]) {
       it(`takes ${authType} and never shows its credentials`, async () => {
         const given = { ...credentials[authType], unknown: "canary-unknown" };
@@ -151,7 +166,21 @@ describeOnEngines("destinations", (freshEngines) => {
         { authType: "JwtBearer", credentials: { ...credentials.JwtBearer, clientSecret: 1 } },
         "credentials.clientSecret",
       ],
-      [{ authType: "JwtBearer", credentials: { ...credentials.JwtBearer, scope: 1 } }, "credentials.scope"],
+      ...([
+        ["scope", 1], ["audience", ""], ["audience", ["a"]], ["resource", ""], ["resource", "a\nb"],
+        ["clientAuthentication", "Basic"], ["clientAuthentication", "none"], ["clientAuthentication", null],
+        ["extraParameters", "a=b"], ["extraParameters", [["a", "b"]]],
+        ["extraParameters", Object.fromEntries(Array.from({ length: 11 }, (_, at) => [`p${at}`, "v"]))],
+      ] as const).map(([name, value]): [object, string] => [
+        { authType: "JwtBearer", credentials: { ...credentials.JwtBearer, [name]: value } }, `credentials.${name}`,
+      ]),
+      ...([
+        ["grant_type", "password"], ["client_id", "a"], ["client_secret", "a"], ["scope", "a"], ["audience", "a"],
+        ["resource", "a"], ["tenant", 1], ["tenant", "a\u0000b"],
+      ] as const).map(([name, value]): [object, string] => [
+        { authType: "JwtBearer", credentials: { ...credentials.JwtBearer, extraParameters: { [name]: value } } },
+        `credentials.extraParameters.${name}`,
+      ]),
     ];
     for (const [fields, field] of bad) {
       it(`gives 400 naming ${field} for ${JSON.stringify(fields).slice(0, 90)}`, async () => {

@@ -135,6 +135,7 @@ describeOnEngines("S10 generated requests", (freshEngines) => {
         const address = `${path}${good.query ?? "?"}&${query}`;
         const { status, text } = await http(verb, api.url + address, {
           headers: {
+            ...good.headers,
             ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
             "x-api-key": key ?? scene.ingest.apiKey,
             ...(idempotency === null ? {} : { "x-idempotency-key": idempotency }),

@@ -133,6 +133,14 @@ describeOnEngines("idempotency keys", (freshEngines) => {
       expect(keyOfEvent(eventId)).to.not.equal(unkeyedEventKey(world.one.tenantId, key));
     });
 
+    it("are refused, not tried for ever, where another hand deleted the event's stream for good", async () => {
+      const key = unique("order");
+      const { world: { store } } = world.api;
+      const eventId = eventIdOf(0, await world.nameOf(world.one.tenantId, key));
+      await store.deleteStream(streams.event(eventId), noStream, { forGood: true });
+      expect((await world.post(key)).status).to.equal(503);
+    });
+
     it("cost no read of the log, and events named by an earlier release are not looked for", async () => {
       const key = unique("order");
       await world.post(unique("first"));

@@ -4,6 +4,7 @@ import { mostSubscriptions } from "../../src/features/notifications/decide.ts";
 import { CloudRegistrationGuards } from "../../src/features/tenants/registration-guards.ts";
 import { mostViews } from "../../src/features/views/commands.ts";
 import type { DocumentedOperation } from "../../src/http/openapi/document.ts";
+import { mostNamed } from "../../src/kernel/callers/caller.ts";
 import { eventIdOf } from "../../src/kernel/domain/event-id.ts";
 import { mostSecrets } from "../../src/kernel/domain/signing-secrets.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";
@@ -25,6 +26,7 @@ import {
 import { http, type HttpAnswer, type HttpOptions } from "../support/http.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { Deliveries } from "../support/outcomes.ts";
+import { openPortal, registerMany } from "../support/portal.ts";
 import { quiet, uncounted } from "../support/telemetry.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
@@ -45,7 +47,6 @@ const nameOf = ({ operation }: Described, status: number) => `${operation.operat
 
 /** Answers that the contract and so the document promise, but no request can provoke. */
 const unreachable: Readonly<Record<string, string>> = {
-  "createUser 404": "a session ends with its tenant, so that 401 comes first",
   "createDestination 404": "a session ends with its tenant, so that 401 comes first",
 };
 
@@ -96,7 +97,16 @@ const anywhere: Readonly<Record<number, Provoke>> = {
     if (!described.path.includes("{id}")) return byLimitedKey(stage, described, good);
     return ask(stage, described, good, { by: stage.other.owner.client });
   },
-  404: (stage, described, good) => ask(stage, described, { ...good, params: { ...good.params, id: nowhere } }),
+  404: async (stage, described, good) => {
+    if (described.path.includes("{id}")) {
+      return ask(stage, described, { ...good, params: { ...good.params, id: nowhere } });
+    }
+    const { visitor } = await openPortal(stage.one, { ownerId: "customer-42", may: ["read"] });
+    const { "x-access": access } = described.operation;
+    const own = good.query ?? "";
+    const query = access?.portal === undefined ? own : `${own === "" ? "?" : `${own}&`}DestinationUrlId=${nowhere}`;
+    return ask(stage, described, good, { by: null, headers: visitor.headers, query });
+  },
   412: async (stage, described, good) => {
     const head = await stage.engines.store.head();
     const answer = await ask(stage, described, good, { headers: { "x-relay-principal": nowhere } });
@@ -214,12 +224,28 @@ const stories: Readonly<Record<string, Provoke>> = {
       for (let count = 0; count < mostSubscriptions; count += 1) await ask(stage, described, { json });
       return ask(stage, described, { json });
     }),
+  "createDestination 422": async (stage, described, good) => {
+    await registerMany(stage, { ownerId: "many" }, mostNamed);
+    const { visitor } = await openPortal(stage.one, { ownerId: "many", may: ["configure"] });
+    return ask(stage, described, good, { by: null, headers: visitor.headers });
+  },
+  "openPortalSession 401": (stage, described) => ask(stage, described, { json: { code: "prt_none" } }),
   "createServiceKey 422": withMostKeys,
   "rotateServiceKey 422": withMostKeys,
 
   "createSender 404": (stage, described) =>
     ask(stage, described, { json: { name: "Shop", destinationUrlId: nowhere } }),
 
+  "createSubscription 404": (stage, described, good) =>
+    ask(stage, described, { json: { ...good.json, destinationUrlId: nowhere } }),
+  "createSubscription 409": async (stage, described, good) => {
+    await ask(stage, described, good);
+    return ask(stage, described, good);
+  },
+  "createSubscription 422": withDirectSender,
+  "testSubscriptions 404": (stage, described, good) =>
+    ask(stage, described, { json: { ...good.json, senderId: nowhere } }),
+  "testSubscriptions 422": withDirectSender,
   "previewMapping 404": (stage, described, good) =>
     ask(stage, described, { json: { ...good.json, senderId: nowhere } }),
 
@@ -342,6 +368,13 @@ function throttled(described: Described, good: GoodRequest): Promise<HttpAnswer>
       await api.close();
     }
   });
+}
+
+/** The request about a sender that has one destination. */
+async function withDirectSender(stage: Stage, described: Described, good: GoodRequest): Promise<HttpAnswer> {
+  const { one: { owner: { client } }, ingest: { destinationId: destinationUrlId } } = stage;
+  const { id: senderId } = await client.api.createSender({ name: "Shop", destinationUrlId });
+  return ask(stage, described, { json: { ...good.json, senderId } });
 }
 
 function withoutLog<T>({ engines: { store } }: Stage, error: Error, act: () => Promise<T>): Promise<T> {

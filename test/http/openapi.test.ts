@@ -199,6 +199,7 @@ describe("the OpenAPI document", () => {
       listCancellationHistory: "cancellations", listApiKeyHistory: "apiKey",
       listServiceAccountHistory: "serviceAccount", listInviteHistory: "invite", listDestinationHistory: "destination",
       listCircuitHistory: "circuit", listSenderHistory: "sender", listEventHistory: "event",
+      listSubscriptionHistory: "subscriptions",
     } as const;
     const ofHistories = documented.filter(({ path }) => path.endsWith("/history"));
     expect(ofHistories.map(({ operation }) => operation.operationId)).to.have.members(Object.keys(described));

@@ -4,7 +4,7 @@ import { onOutsideEngines } from "../support/api-engines.ts";
 const files = [
   "api-keys", "as-of", "audit", "bulk-filters", "cursors", "destination-histories", "event-filters", "event-scans",
   "event-summaries", "histories", "history-filters", "incidents", "lookup", "processes", "refusals", "replays",
-  "statistics", "story", "stream", "views",
+  "statistics", "story", "stream", "subscriptions", "views",
 ];
 
 await onOutsideEngines(async () => {

@@ -47,6 +47,38 @@ describe("serving the dashboard's pages", () => {
     expect(headers.get("x-content-type-options")).to.equal("nosniff");
   });
 
+  it("answers below /portal with the same document and files, and keeps the fragment of a link", async () => {
+    const redirect = await ask("/portal");
+    expect([redirect.status, redirect.headers.get("location")]).to.deep.equal([302, "portal/"]);
+    for (const path of ["/portal/", "/portal/events/01a2"]) {
+      const answer = await ask(path);
+      const script = new URL(assetIn(await answer.text()), answer.url);
+      expect(script.pathname).to.match(/^\/portal\/assets\/index-/);
+      expect((await fetch(script)).status).to.equal(200);
+      expect(answer.headers.get("content-security-policy")).to.include("frame-ancestors 'none';");
+    }
+    expect((await ask("/portals/")).status).to.equal(404);
+    expect((await ask("/portal/logo")).status).to.equal(404);
+  });
+
+  it("lets only the named origins frame the portal, and none the dashboard; the logo runs nothing", async () => {
+    const svg = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>');
+    const origins = ["https://app.example.com", "https://shop.example"];
+    const framed = await startApi(await inMemoryEngines(), {
+      pages, portalPages: { origins, logo: { type: "image/svg+xml", bytes: svg } },
+    });
+    const policyOf = async (path: string) => (await fetch(framed.url + path)).headers.get("content-security-policy");
+    expect(await policyOf("/portal/")).to.include(`frame-ancestors ${origins.join(" ")};`);
+    expect(await policyOf("/app/")).to.include("frame-ancestors 'none';");
+    expect(await policyOf("/api/v1/portal/session")).to.include("frame-ancestors 'none'");
+    const logo = await fetch(`${framed.url}/portal/logo`);
+    expect(await logo.text()).to.equal(svg.toString());
+    expect(logo.headers.get("content-type")).to.equal("image/svg+xml");
+    expect(logo.headers.get("x-content-type-options")).to.equal("nosniff");
+    expect(logo.headers.get("content-security-policy")).to.match(/^default-src 'none'; .*; sandbox$/);
+    await framed.close();
+  });
+
   it("sends files compressed where accepted, cached for good: their names change with their contents", async () => {
     const path = `/app/${assetIn(await (await ask("/app/")).text())}`.replace("/./", "/");
     const compressed = await ask(path, { headers: { "accept-encoding": "gzip" } });
@@ -78,6 +110,7 @@ describe("serving the dashboard's pages", () => {
 
   it("serves none where they are switched off", async () => {
     const off = await startApi(await inMemoryEngines());
+    expect((await fetch(`${off.url}/portal/`)).status).to.equal(404);
     try {
       for (const path of ["/app", "/app/", "/app/assets/index.js"]) {
         expect((await fetch(off.url + path)).status, path).to.equal(404);

@@ -6,6 +6,8 @@ import { http, shaped, type HttpAnswer } from "../support/http.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
 const path = (id: unknown, rest = "") => `/api/v1/senders/${String(id)}${rest}`;
+/** The settings of a sender that does not fan out. */
+const direct = { fanOut: false, eventTypePath: null, unmatched: null };
 const jmespath = (expression: string) => ({ language: "jmespath", expression });
 
 describeOnEngines("senders", (freshEngines) => {
@@ -52,7 +54,7 @@ describeOnEngines("senders", (freshEngines) => {
       const { id, createdAt, updatedAt, ...said } = rest;
       const { tenantId } = one;
       const { destinationId: destinationUrlId } = mine;
-      const defaults = { status: "Active", mapping: null, searchFields: [] };
+      const defaults = { status: "Active", mapping: null, searchFields: [], ...direct };
       expect(said).to.deep.equal({ tenantId, name: "Shop", destinationUrlId, ...defaults });
       expect(createdAt).to.equal(updatedAt);
       const read = await one.viewer.client.get(path(id));
@@ -125,7 +127,8 @@ describeOnEngines("senders", (freshEngines) => {
       const answer = await one.developer.client.patch(path(id), change);
       expect(answer.status, answer.text).to.equal(200);
       const { createdAt, updatedAt, ...rest } = shaped(answer, "sender");
-      expect(rest).to.deep.equal({ ...change, id, tenantId: one.tenantId, status: "Inactive", searchFields: [] });
+      const { tenantId } = one;
+      expect(rest).to.deep.equal({ ...change, id, tenantId, status: "Inactive", searchFields: [], ...direct });
       expect(String(createdAt) < String(updatedAt)).to.equal(true);
       expect((await one.viewer.client.get(path(id))).text).to.equal(answer.text);
       const listed = (await one.viewer.client.get("/api/v1/senders?Qt=100")).json["items"] as { id: string }[];
@@ -186,6 +189,60 @@ describeOnEngines("senders", (freshEngines) => {
     for (const { status } of await Promise.all(later)) expect(status).to.equal(404);
     const listed = (await one.owner.client.get("/api/v1/senders?Qt=100")).json["items"] as { id: string }[];
     expect(listed.map((item) => item.id)).not.to.include(id);
+  });
+
+  describe("that fan out", () => {
+    const fanOut = (fields: object = {}) => create({ destinationUrlId: undefined, fanOut: true, ...fields });
+
+    it("are created without a destination, with defaults, and shown everywhere", async () => {
+      const answer = await fanOut();
+      expect(answer.status, answer.text).to.equal(201);
+      const { ingestToken: _, ...sender } = shaped(answer, "created-sender");
+      const defaults = { destinationUrlId: null, fanOut: true, eventTypePath: null, unmatched: "accept" };
+      expect(sender).to.deep.include(defaults);
+      expect((await one.viewer.client.get(path(sender["id"]))).json).to.deep.equal(sender);
+      const list = await one.viewer.client.get("/api/v1/senders?Qt=100&CpOrd=createdAt&TpOrd=desc");
+      expect(list.json["items"]).to.deep.include(sender);
+    });
+
+    it("change how they fan out, but not that they do", async () => {
+      const { id } = await created({ destinationUrlId: undefined, fanOut: true, unmatched: "refuse" });
+      const change = { eventTypePath: "/type", unmatched: null, fanOut: true };
+      const answer = await one.developer.client.patch(path(id), change);
+      expect(answer.json, answer.text).to.deep.include({ ...change, unmatched: "accept" });
+      for (const [fields, text] of [
+        [{ fanOut: false }, "fanOut: never changes; create another sender"],
+        [
+          { destinationUrlId: mine.destinationId },
+          "destinationUrlId: must be absent, since a sender that fans out has subscriptions",
+        ],
+      ] as const) {
+        const refused = await one.developer.client.patch(path(id), fields);
+        expect([refused.status, refused.text]).to.deep.equal([400, text]);
+      }
+    });
+
+    it("have no destination, and others none of their settings", async () => {
+      const { destinationId: destinationUrlId } = mine;
+      for (const [fields, text] of [
+        [
+          { fanOut: true, destinationUrlId },
+          "destinationUrlId: must be absent, since a sender that fans out has subscriptions",
+        ],
+        [{ destinationUrlId: undefined }, "destinationUrlId: is required, unless fanOut is true"],
+        [{ eventTypePath: "/type" }, "eventTypePath: is for senders that fan out"],
+        [{ unmatched: "refuse" }, "unmatched: is for senders that fan out"],
+        [{ eventTypePath: "type" }, "eventTypePath: must be a JSON Pointer such as /customer/id"],
+        [{ unmatched: "drop" }, "unmatched: must be one of accept, refuse, null"],
+      ] as const) {
+        const refused = await create(fields);
+        expect([refused.status, refused.text]).to.deep.equal([400, text]);
+      }
+      const { id } = await created();
+      const refused = await one.developer.client.patch(path(id), { unmatched: "refuse" });
+      expect([refused.status, refused.text]).to.deep.equal([400, "unmatched: is for senders that fan out"]);
+      expect((await one.developer.client.patch(path(id), { unmatched: null })).status).to.equal(200);
+    });
   });
 
   describe("ingest", () => {

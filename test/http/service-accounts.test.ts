@@ -1,7 +1,8 @@
 import { expect } from "chai";
-import { createService, openAccount, openIngest, roleCodes, type Account, type Client } from "../support/accounts.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import { createService, openIngest, roleCodes, type Account, type Client } from "../support/accounts.ts";
+import type { TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { twoTenantStage } from "../support/api-stage.ts";
 import { http, shaped } from "../support/http.ts";
 
 const path = "/api/v1/service-accounts";
@@ -11,13 +12,7 @@ describeOnEngines("service accounts", (freshEngines) => {
   let api: TestApi;
   let one: Account;
   let other: Account;
-  before(async () => {
-    engines = await freshEngines();
-    api = await startApi(engines);
-    [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
-  });
-  after(() => api.close());
-  afterEach(() => expect(api.errors).to.deep.equal([]));
+  twoTenantStage(freshEngines, (stage) => ({ engines, api, one, other } = stage));
 
   const works = async (client: Client) => (await client.get("/api/v1/destinations")).status;
   const keysOf = async (id: string) =>

@@ -1,10 +1,11 @@
 import { createHash, createHmac } from "node:crypto";
 import { expect } from "chai";
 import {
-  Client, createTenant, freshEmail, login, openAccount, password, unique, type Account,
+  Client, createTenant, freshEmail, login, password, unique, type Account,
 } from "../support/accounts.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { twoTenantStage } from "../support/api-stage.ts";
 import { http, shaped } from "../support/http.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
@@ -14,13 +15,7 @@ describeOnEngines("tenants", (freshEngines) => {
   let api: TestApi;
   let one: Account;
   let other: Account;
-  before(async () => {
-    engines = await freshEngines();
-    api = await startApi(engines);
-    [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
-  });
-  after(() => api.close());
-  afterEach(() => expect(api.errors).to.deep.equal([]));
+  twoTenantStage(freshEngines, (stage) => ({ engines, api, one, other } = stage));
 
   const create = (fields: object) =>
     http("POST", `${api.url}/api/v1/tenants`, {

@@ -5,14 +5,14 @@ import {
   createUser,
   freshEmail,
   login,
-  openAccount,
   password,
   unique,
   type Account,
   type Person,
 } from "../support/accounts.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { twoTenantStage } from "../support/api-stage.ts";
 import { http, shaped } from "../support/http.ts";
 
 const nowhere = "00000000-0000-7000-8000-000000000000";
@@ -23,13 +23,7 @@ describeOnEngines("users", (freshEngines) => {
   let api: TestApi;
   let one: Account;
   let other: Account;
-  before(async () => {
-    engines = await freshEngines();
-    api = await startApi(engines);
-    [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
-  });
-  after(() => api.close());
-  afterEach(() => expect(api.errors).to.deep.equal([]));
+  twoTenantStage(freshEngines, (stage) => ({ engines, api, one, other } = stage));
 
   const path = (person: { readonly id: string }) => `/api/v1/users/${person.id}`;
   const loginStatus = async (email: string, secret: string) =>

@@ -1,24 +1,18 @@
 import { expect } from "chai";
-import { createService, createUser, login, openAccount, type Account, type Client } from "../support/accounts.ts";
-import { startApi, type TestApi } from "../support/api.ts";
-import { describeOnEngines, type SharedEngines } from "../support/api-engines.ts";
+import { createService, createUser, login, type Account, type Client } from "../support/accounts.ts";
+import type { TestApi } from "../support/api.ts";
+import { describeOnEngines } from "../support/api-engines.ts";
+import { twoTenantStage } from "../support/api-stage.ts";
 import { shaped } from "../support/http.ts";
 
 const path = "/api/v1/views";
 const filters = { name: "Given up", page: "events", query: "Status=CriticalFailure&From=2026-01-31" };
 
 describeOnEngines("views", (freshEngines) => {
-  let engines: SharedEngines;
   let api: TestApi;
   let one: Account;
   let other: Account;
-  before(async () => {
-    engines = await freshEngines();
-    api = await startApi(engines);
-    [one, other] = await Promise.all([openAccount(api.url), openAccount(api.url)]);
-  });
-  after(() => api.close());
-  afterEach(() => expect(api.errors).to.deep.equal([]));
+  twoTenantStage(freshEngines, (stage) => ({ api, one, other } = stage));
 
   const saved = async (by: Client, fields: object = {}) => {
     const answer = await by.post(path, { ...filters, ...fields });

@@ -1,4 +1,5 @@
 import type { Bug } from "./bug.ts";
+import { closing } from "./closing-bugs.ts";
 import { converted } from "./file-bugs.ts";
 
 const log = "packages/embedded-engine/src/event-store";
@@ -33,8 +34,8 @@ const store: readonly Bug[] = [
     breaks: "of two appends at one revision one wins",
     changes: [{
       file: `${log}/commit-engine.ts`,
-      from: "if (Math.max(state, -1) === expected) return",
-      to: "if (Math.max(state, -1) >= expected) return",
+      from: "Math.max(state, noStream) === expected)",
+      to: "Math.max(state, noStream) >= expected)",
     }],
     tests: ["test/contract/embedded-event-store.test.ts"],
   },
@@ -292,7 +293,7 @@ const delivery: readonly Bug[] = [
     breaks: "the signature is over the bytes that are sent",
     changes: [{
       file: "src/delivery/requests/request.ts",
-      from: "...sign(signer, eventId, at, body, otherKeys),",
+      from: "...sign(signer, messageId ?? eventId, at, body, otherKeys),",
       to: "...sign(signer, eventId, at, Buffer.from(JSON.stringify(JSON.parse(Buffer.from(body).toString())))),",
     }],
     tests: ["test/unit/delivery/requests/request.test.ts", "test/e2e/topologies/embedded.test.ts"],
@@ -442,4 +443,4 @@ const refused: readonly Bug[] = [
 ];
 
 /** Every bug that the tests must catch. */
-export const bugs: readonly Bug[] = [...store, ...converted, ...derived, ...delivery, ...refused];
+export const bugs: readonly Bug[] = [...store, ...closing, ...converted, ...derived, ...delivery, ...refused];

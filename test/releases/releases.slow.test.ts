@@ -16,8 +16,9 @@ const addedToEvents = ["senderId", "messageId", "eventType", "ownerId", "tags", 
 const addedToDestinations = [
   "health", "whenSuspended", "ratePerSecond", "name", "description", "ownerId", "metadata", "headers",
   "timeoutMs", "retryPolicy", "circuit", "expireAfterDays", "disableAfterDays",
-  "ordering",
+  "ordering", "clientCertificate",
 ];
+const addedToSenders = ["searchFields", "fanOut", "eventTypePath", "unmatched"];
 /** pino's number of the level `warn`. */
 const warnLevel = 40;
 
@@ -100,7 +101,7 @@ function asThen<Value>(value: Value): Value {
   // The mode is one of EventReplayed.
   const added = "currentRetryCount" in value ? addedToEvents
     : "serverRateLimit" in value ? addedToDestinations
-      : "mapping" in value ? ["searchFields"] : "items" in value ? ["nextCursor"] : "mode" in value ? ["mode"]
+      : "mapping" in value ? addedToSenders : "items" in value ? ["nextCursor"] : "mode" in value ? ["mode"]
         : "actor" in value ? ["changes"] : [];
   const fields = Object.entries(value).filter(([name]) => !added.includes(name));
   return Object.fromEntries(fields.map(([name, inner]) =>

@@ -17,6 +17,8 @@ export interface Account {
   readonly email: string;
   readonly apiKey: string;
   readonly destinations: Destination[];
+  /** A sender that fans out. */
+  readonly sender: { readonly id: string; readonly token: string };
 }
 
 /** The hosts of its destinations. */

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { RecordedEvent } from "../../src/kernel/ports/event-store.ts";
 import { hold } from "./broken.ts";
+import type { MessageRecord } from "./messages.ts";
 import type { Model } from "./model.ts";
 import type { SimulatedProcess } from "./process.ts";
 import type { SimulatedQueue } from "./queue.ts";
@@ -29,7 +30,7 @@ export class Books implements CallWatcher {
   readonly #claimMs: number;
   readonly #underWay = new Map<string, Set<Call>>();
   /** The event that a producer got 202 for, by tenant and key. */
-  readonly #byKey = new Map<string, EventRecord>();
+  readonly #byKey = new Map<string, EventRecord | MessageRecord>();
 
   constructor(
     parts: { model: Model; queue: SimulatedQueue; now: () => number; newsMs: number; claimMs: number },
@@ -64,8 +65,8 @@ export class Books implements CallWatcher {
     this.#told(told);
   }
 
-  #told(told: Told): EventRecord {
-    const event = this.#model.events.get(told.eventId);
+  #told(told: Told): EventRecord | MessageRecord {
+    const event = this.#model.events.get(told.eventId) ?? this.#model.messages.byId.get(told.eventId);
     hold(event !== undefined, "no acknowledged event is lost", () => told.eventId);
     hold(event.tenantId === told.tenantId, "no tenant sees another's data", () => told.eventId);
     hold(event.idempotencyKey === (told.key ?? null), "an event keeps its key", () => told.eventId);
@@ -118,6 +119,8 @@ export class Books implements CallWatcher {
     hold(before || attempt.call === undefined, "one request for an attempt", () => what);
     attempt.call = call;
     hold(call.body === event.payload || before, "the stored bytes are sent", () => what);
+    const id = event.routed?.messageId ?? event.id;
+    hold(call.webhookId === id || before, "a delivery goes under the id of its message", () => what);
     hold(call.url === attempt.url, "a request goes where the claim says", () => what);
     hold(attempt.by === call.process, "no request is sent without a claim", () => what);
     hold(call.host.startsWith(`${event.tenantId}.`), "no tenant's events go to another's receiver", () => what);

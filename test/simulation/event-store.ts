@@ -41,11 +41,11 @@ export class SimulatedLog {
     const ask = <Result>(perform: () => Result) => process.ask(this.engine, perform);
     return {
       append: async (stream, expected, entries) => {
-        const facts = entries.map(stored);
+        const facts = entries.map((entry) => stored(entry));
         return ask(() => this.#append(stream, expected, facts, process));
       },
       readStream: (stream, options) => ask(() => this.#log.readStream(stream, options)),
-      deleteStream: (stream, expected) => ask(() => this.#delete(stream, expected)),
+      deleteStream: (...asked) => ask(() => this.#delete(...asked)),
       readLog: (after, limit) => ask(() => this.#readLog(after, limit)),
       readTimes: (after, limit) => ask(() => {
         const { entries, upTo } = this.#readLog(after, limit);
@@ -65,8 +65,9 @@ export class SimulatedLog {
     return appended;
   }
 
-  #delete(stream: string, expected?: number): void {
-    if (this.#log.delete(stream, expected)) this.watcher?.deleted(stream);
+  #delete(...asked: Parameters<EventStore["deleteStream"]>): void {
+    const [stream] = asked;
+    if (this.#log.delete(...asked)) this.watcher?.deleted(stream);
   }
 
   #readLog(after: Position, limit: number): { readonly entries: readonly RecordedEvent[]; readonly upTo: Position } {

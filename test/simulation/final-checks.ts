@@ -16,6 +16,7 @@ import type { Model } from "./model.ts";
 import { takeNames } from "./names.ts";
 import type { Engines, Node } from "./node.ts";
 import type { WallTime } from "./process.ts";
+import { finished } from "./purged.ts";
 import type { AttemptRecord, EventRecord } from "./records.ts";
 import type { Scheduler } from "./scheduler.ts";
 import { sealing } from "./stand-ins.ts";
@@ -54,6 +55,7 @@ export async function checkEnd(parts: EndParts): Promise<void> {
   hold(node !== undefined, "a relay serves once all faults have ended", () => "no process is ready");
   await checkNames(node, parts);
   for (const caller of parts.users.callers) await complete(checkLists(node, caller, model));
+  for (const caller of parts.users.callers) await complete(checkMessages(node, caller, model));
   const log = await complete(WholeLog.read(parts.engines.log.client(fleet.onlooker())));
   for (const caller of parts.users.callers) {
     const own = [...model.events.values()].filter(({ tenantId, purgedAt }) =>
@@ -95,12 +97,12 @@ function checkAttempt(event: EventRecord, attempt: AttemptRecord, { weather }: E
 /** Checks that a reservation becomes free again when its process died in the middle. */
 async function checkNames(node: Node, { model, weather, scheduler, complete }: EndParts): Promise<void> {
   // A name reserved by a clock that was ahead stays reserved until the time of that clock has come.
-  if (weather.jumpEveryMs < Infinity || model.forsaken().length === 0) return;
+  if (weather.jumpEveryMs < Infinity || model.names.forsaken().length === 0) return;
   await complete(new Promise<void>((resolve) => {
     scheduler.after(takeoverAfterMs + weather.skewMs + 1_000, resolve);
   }));
   await complete(takeNames(node));
-  hold(model.forsaken().length === 0, "an unused name becomes free again", () => model.forsaken().join());
+  hold(model.names.forsaken().length === 0, "an unused name becomes free again", () => model.names.forsaken().join());
 }
 
 async function checkDueIndex({ model, engines: { readModels } }: EndParts): Promise<void> {
@@ -171,6 +173,26 @@ async function checkDestinations(node: Node, caller: Caller, model: Model): Prom
     "shown destinations agree with the log", () => `${shown.join()}, not ${expected.join()}`);
 }
 
+/** Compares messages with their deliveries. */
+async function checkMessages(node: Node, caller: Caller, model: Model): Promise<void> {
+  for (const { id, tenantId, deliveries, deleted } of model.messages.byId.values()) {
+    if (tenantId !== caller.tenantId || deleted) continue;
+    const known = deliveries.map(({ eventId }) => {
+      const { status, purgedAt } = model.events.get(eventId)!;
+      return purgedAt === null ? status : null;
+    });
+    const left = known.filter((status) => status !== null);
+    if (deliveries.length > 0 && left.length === 0) continue;
+    const sum = left.some((status) => !finished.includes(status)) ? "Pending"
+      : left.includes("CriticalFailure") ? "CriticalFailure"
+        : left.length > 0 && left.every((status) => status === "Cancelled") ? "Cancelled" : "Succeeded";
+    const shown = await node.services.queries.messages.get(caller, id);
+    const statuses = shown.deliveries.map(({ status }) => status);
+    hold(shown.status === sum && statuses.join() === known.join(), "a message sums its deliveries up",
+      () => `${id}: ${shown.status} ${statuses.join()}, not ${sum} ${known.join()}`);
+  }
+}
+
 /** Compares the shown attempts of events with the log. */
 async function checkAttempts(node: Node, caller: Caller, model: Model): Promise<void> {
   const order = { field: "number", descending: false };
@@ -195,6 +217,7 @@ async function checkFold({ model, engines, fleet, complete }: EndParts): Promise
   const emails = new EmailOpener({ store, sealing, vault: new Vault(sealing) }, { max: 100 });
   const runner = projectorOf({
     log: store, models: fresh, clock: process.clock, prepare: (entries) => emails.prepare(entries),
+    leavesOrphans: engines.log.keepsDeleted,
   });
   await complete(runner.rebuild());
   const [kept, folded] = [engines.readModels.contents.contents(), fresh.contents()];

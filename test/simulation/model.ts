@@ -1,17 +1,23 @@
+import { streams } from "../../src/kernel/domain/streams.ts";
 import type { RecordedEvent } from "../../src/kernel/ports/event-store.ts";
 import { Acts } from "./acts.ts";
 import { hold } from "./broken.ts";
 import { LogOutages } from "./log-outages.ts";
+import { messageFacts, Messages } from "./messages.ts";
 import { moves } from "./moves.ts";
 import { Order } from "./order.ts";
 import { checkTurn } from "./probe-turns.ts";
 import type { SimulatedProcess } from "./process.ts";
 import { finished, neverPurged, takeAway, type PurgeOrder } from "./purged.ts";
 import {
-  failuresInARow, inForce, type AttemptRecord, type DestinationRecord, type EventRecord, type Past, type TenantRecord,
+  failuresInARow, hasFailed, inForce, statusCodeOf, type AttemptRecord, type DestinationRecord, type EventRecord,
+  type Past, type TenantRecord,
 } from "./records.ts";
 import { Replays } from "./replays.ts";
+import { ReservedNames } from "./reserved-names.ts";
 import { settingsAfter } from "./settings.ts";
+import { SigningSecrets } from "./signing-secrets.ts";
+import { DestinationTerms } from "./terms.ts";
 
 /** The settings of the relay, and the tolerances of the checks. */
 export interface Rules {
@@ -47,8 +53,6 @@ export class Model {
   readonly former: EventRecord[] = [];
   readonly destinations = new Map<string, DestinationRecord>();
   readonly tenants = new Map<string, TenantRecord>();
-  /** Streams of names and emails, and whether each is reserved. */
-  readonly #reserved = new Map<string, boolean>();
   readonly #acts = new Acts();
   /** When something was last written, ms of the simulation. */
   changedAt = 0;
@@ -59,11 +63,17 @@ export class Model {
   readonly outages: LogOutages;
   readonly replays = new Replays();
   readonly order: Order;
+  readonly terms: DestinationTerms;
+  readonly secrets: SigningSecrets;
+  readonly messages: Messages;
+  readonly names = new ReservedNames(this.tenants);
   readonly #now: () => number;
   readonly rules: Rules;
 
   constructor(now: () => number, rules: Rules) {
     [this.#now, this.rules, this.outages] = [now, rules, new LogOutages(now)];
+    this.messages = new Messages(now, this);
+    [this.terms, this.secrets] = [new DestinationTerms(now, rules.newsMs), new SigningSecrets(now, rules.newsMs)];
     this.order = new Order({ now, newsMs: rules.newsMs, roundMs: rules.relimitedMs });
   }
 
@@ -88,13 +98,6 @@ export class Model {
     });
   }
 
-  /** Streams of names and emails that are reserved but not used. */
-  forsaken(): readonly string[] {
-    const used = [...this.tenants.values()].flatMap(({ nameHash, emailHashes }) =>
-      [`tenantName-${nameHash}`, ...[...emailHashes].map((hash) => `email-${hash}`)]);
-    return [...this.#reserved].filter(([name, held]) => held && !used.includes(name)).map(([name]) => name);
-  }
-
   committed(entries: readonly RecordedEvent[], by: SimulatedProcess): void {
     this.changedAt = this.#now();
     for (const entry of entries) {
@@ -102,23 +105,24 @@ export class Model {
       const data = entry.data as Data;
       this.head = entry.position;
       if (entry.type === "EventAccepted") this.#accept(entry, data);
+      else if (entry.type === "MessageAccepted") this.#message(entry, data);
+      else if (messageFacts.has(entry.type)) this.messages.committed(entry);
       else if (kind === "event") this.#event(entry, data, by);
       else if (kind === "destination") this.#destination(entry, data);
       else if (kind === "circuit") this.#circuit(entry.type, data);
       else if (kind === "tenant") this.#tenant(entry.type, data);
+      else if (kind === "subscriptions") this.messages.subscribed(entry);
       else if (kind === "replay") this.replays.committed(entry);
       else if (kind === "replays" || kind === "cancellations") this.#acts.reported(entry);
       else if (entry.type === "EventsPurged") takeAway(data as unknown as PurgeOrder, this, this.#now());
-      else if (kind === "tenantName" || kind === "email") {
-        this.#reserved.set(entry.stream, entry.type === "NameReserved");
-      }
+      else if (kind === "tenantName" || kind === "email") this.names.committed(entry);
     }
     const event = this.#ofStream.get(entries[0]?.stream ?? "");
     if (event) hold(event.status !== "Failed", "a failure is recorded with its next step", () => event.id);
   }
 
   deleted(stream: string): void {
-    if (!stream.startsWith("event-")) return;
+    if (!stream.startsWith("event-") || this.messages.deleted(stream)) return;
     const event = this.#ofStream.get(stream);
     const status = event?.status ?? "unknown";
     hold(event != null && event.purgedAt !== null, "only purged events are deleted", () => `${stream} is ${status}`);
@@ -232,16 +236,19 @@ export class Model {
     const now = this.#now();
     const dueSince = now - (Date.parse(at) - Date.parse(event.nextAttemptAt ?? at));
     const late = now - Math.max(dueSince, this.#possibleSince(destination), this.order.since(event));
-    hold(probe === true || late <= this.rules.promptMs, "nothing is overdue",
+    if (!event.test) this.terms.begins(event, String(data["worker"]));
+    this.secrets.begins(event.tenantId, { ...data, at }, where);
+    hold(probe === true || late <= this.rules.promptMs + this.terms.patienceMs(destination.id), "nothing is overdue",
       () => `${where()}: ${late.toFixed(0)} ms late`);
     if (probe === true && destination.circuit !== "Closed") destination.lastProbe = event.id;
     destination.underWay += 1;
   }
 
   /** The time since which a destination permits attempts, as far as the log tells; ms of the simulation. */
-  #possibleSince({ open, closed, limits, fullUntil, pausedUntil }: DestinationRecord): number {
+  #possibleSince({ id, open, closed, limits, fullUntil, pausedUntil }: DestinationRecord): number {
     const since = (past: Past<unknown>) => past.at(-1)?.since ?? -Infinity;
-    return Math.max(fullUntil, pausedUntil, since(limits) + this.rules.relimitedMs, since(open), since(closed));
+    const byLimits = Math.max(fullUntil, since(limits) + this.rules.relimitedMs, this.terms.possibleSince(id));
+    return Math.max(byLimits, pausedUntil, since(open), since(closed));
   }
 
   /** `ok` is null when the outcome says nothing about the receiver. */
@@ -255,10 +262,9 @@ export class Model {
     destination.underWay -= 1;
   }
 
-  #accept({ stream, position, metadata }: RecordedEvent, data: Data): void {
+  #accept({ stream, position, metadata }: RecordedEvent, data: Data): EventRecord {
     const { eventId: id, at: acceptedAt } = data;
-    const before = this.#ofStream.get(stream);
-    hold(!before || (before.purgedAt !== null && before.deleted), "an event begins once", () => id);
+    this.#begin(stream);
     const namesake = this.events.get(id);
     if (namesake) this.former.push(namesake);
     const destinationId = String(data["destinationId"]);
@@ -268,7 +274,8 @@ export class Model {
     const event: EventRecord = {
       id, tenantId, destinationId, acceptedAt, since: this.#now(), movedAt: this.#now(), attempts: [],
       status: "Pending", retryCount: 0, ownFailures: 0, resentAfter: 0,
-      idempotencyKey: data["idempotencyKey"] as string | null, payload: String(data["payload"]), test: !!data["test"],
+      idempotencyKey: data["idempotencyKey"] as string | null,
+      routed: (data["routed"] ?? null) as EventRecord["routed"], payload: String(data["payload"]), test: !!data["test"],
       nextAttemptAt: acceptedAt, movedIn: position, leftIn: "", purgedAt: null, deleted: false,
       place: position, slot: null, line: null,
     };
@@ -277,6 +284,29 @@ export class Model {
     this.#ofStream.set(stream, event);
     const source = data["sourceEventId"] as string | undefined;
     if (source !== undefined) this.replays.made(event, source, this.events.get(source), { metadata });
+    return event;
+  }
+
+  /** A stream begins: an earlier event of it was purged and is deleted. */
+  #begin(stream: string): void {
+    const before = this.#ofStream.get(stream);
+    hold(!before || (before.purgedAt !== null && before.deleted), "an event begins once", () => stream);
+    this.messages.begin(stream);
+  }
+
+  /** Accepts the deliveries of a message, each as an event; one without a payload is given up at once. */
+  #message(entry: RecordedEvent, data: Data): void {
+    this.#begin(entry.stream);
+    const { id: messageId, tenantId, payload, deliveries } = this.messages.accepted(entry);
+    for (const { eventId, subscriptionId, destinationId, slot, problem, ...mapped } of deliveries) {
+      const event = this.#accept({ ...entry, stream: streams.event(eventId) }, {
+        ...data, eventId, tenantId, destinationId, slot, idempotencyKey: null, routed: { messageId, subscriptionId },
+        payload: mapped.payload ?? payload,
+      });
+      if (problem === null) continue;
+      Object.assign(event, { status: "CriticalFailure", nextAttemptAt: null });
+      this.order.finishes(event);
+    }
   }
 
   #retry(event: EventRecord, data: Data, where: () => string): void {
@@ -318,36 +348,20 @@ export class Model {
     if (type === "TenantCreated") {
       this.tenants.set(id, { id, nameHash: "", emailHashes: new Set(), maxTrys: [], timers: [], ...neverPurged() });
     }
-    this.#names(id, data);
+    this.names.taken(id, data);
+    this.secrets.learn(id, type, data);
     if (type === "TenantCreated" || type === "TenantDeliveryPolicyChanged") {
       this.tenants.get(id)?.maxTrys.push({ since, value: Number(data["maxTrys"]) });
       this.tenants.get(id)?.timers.push({ since, value: Number(data["circuitBreakerTimer"]) });
     }
   }
 
-  #names(tenantId: string, data: Data): void {
-    const { nameHash, emailHash } = data as unknown as Readonly<Record<string, string | undefined>>;
-    const own = this.tenants.get(tenantId);
-    if (!own) return;
-    const all = [...this.tenants.values()];
-    if (nameHash !== undefined) {
-      const other = all.find((tenant) => tenant !== own && tenant.nameHash === nameHash);
-      hold(other === undefined, "a name belongs to one tenant", () => `${tenantId} and ${other?.id}`);
-      own.nameHash = nameHash;
-    }
-    if (emailHash !== undefined) {
-      const other = all.find((tenant) => tenant.emailHashes.has(emailHash));
-      hold(other === undefined, "an email belongs to one user", () => `${tenantId} and ${other?.id}`);
-      own.emailHashes.add(emailHash);
-    }
-  }
-
   #destination({ type, revision }: RecordedEvent, data: Data): void {
-    const id = String(data["destinationId"]);
+    const [id, limit] = [String(data["destinationId"]), Number(data["serverRateLimit"])];
     const since = this.#now();
     if (type === "DestinationRegistered") {
       this.destinations.set(id, {
-        id, tenantId: String(data["tenantId"]), limits: [{ since, value: Number(data["serverRateLimit"]) }],
+        id, tenantId: String(data["tenantId"]), limits: [{ since, value: limit }],
         open: [{ since, value: true }], closed: [{ since, value: true }], probes: [{ since, value: null }],
         outcomes: [], underWay: 0, fullUntil: -Infinity, pauses: [], pausedUntil: -Infinity, loggedPause: null,
         lastProbe: null, circuit: "Closed", openUntil: null, failures: 0,
@@ -357,10 +371,9 @@ export class Model {
     const destination = this.destinations.get(id);
     hold(destination !== undefined, "facts belong to existing destinations", () => id);
     this.order.learn(id, type, data);
+    this.terms.learn(id, type, data);
     destination.settings[revision] = settingsAfter(destination.settings.at(-1), type, data as object);
-    if (type === "DestinationRateLimitChanged") {
-      destination.limits.push({ since, value: Number(data["serverRateLimit"]) });
-    }
+    if (type === "DestinationRateLimitChanged") destination.limits.push({ since, value: limit });
     if (type === "DestinationActivated" || type === "DestinationDeactivated" || type === "DestinationDeleted") {
       destination.deleted ||= type === "DestinationDeleted";
       destination.active = type === "DestinationActivated";
@@ -384,7 +397,8 @@ export class Model {
     const pauses = type === "CircuitCounted" && failures === destination.failures && pausedUntil !== null
       && pausedUntil > (destination.loggedPause ?? "");
     const isCounted = type === "CircuitOpened" || (type === "CircuitCounted" && failures > 0 && !pauses);
-    hold(!isCounted || this.#hasFailed(data.eventId), "a circuit counts only failures of its receiver", where);
+    const named = () => [...this.former, this.events.get(data.eventId)].filter((one) => one?.id === data.eventId);
+    hold(!isCounted || hasFailed(named()), "a circuit counts only failures of its receiver", where);
     if (type === "CircuitOpened") {
       const most = inForce(this.tenants.get(destination.tenantId)?.maxTrys ?? [], since - 30_000);
       const due = before === "Closed" ? failures >= Math.min(...most) : probing !== null;
@@ -418,7 +432,8 @@ export class Model {
     if (before === "Open" && (type === "CircuitProbeClaimed" || type === "CircuitHalfOpened")) {
       const dueSince = since - (Date.parse(data.at) - Date.parse(destination.openUntil ?? data.at));
       const late = since - Math.max(dueSince, this.#possibleSince(destination));
-      hold(late <= this.rules.promptMs, "nothing is overdue", () => `${where()}: ${late.toFixed(0)} ms late`);
+      hold(late <= this.rules.promptMs + this.terms.patienceMs(destination.id), "nothing is overdue",
+        () => `${where()}: ${late.toFixed(0)} ms late`);
     }
     if (pausedUntil !== null && pausedUntil !== destination.loggedPause) {
       const until = since + Date.parse(pausedUntil) - Date.parse(data.at);
@@ -432,15 +447,4 @@ export class Model {
     destination.closed.push({ since, value: destination.circuit === "Closed" });
     destination.probes.push({ since, value: probe?.eventId ?? null });
   }
-
-  /** Whether an attempt at an event, or at a former event of its id, failed through its receiver. */
-  #hasFailed(eventId: string): boolean {
-    const all = [...this.former.filter(({ id }) => id === eventId), this.events.get(eventId)];
-    return all.some((event) => !event?.test && event?.attempts.some(({ ending }) =>
-      ending?.ok === false && ending.reason !== "not sent" && ending.statusCode !== 429));
-  }
-}
-
-function statusCodeOf(data: Data): number | null {
-  return (data["answer"] as { readonly statusCode: number } | null)?.statusCode ?? null;
 }

@@ -85,12 +85,13 @@ export class Node {
         limits: { loginFailures: null, tenantCreation: null, inviteRegistration: null },
         peopleInMemory: kept,
         failedLoginMs: 0,
+        portal: { publicUrl: () => "", brand: { name: null, color: null, logo: false } },
       },
     );
     const emails = new EmailOpener({ store, sealing, vault }, { max: kept });
     const runner = new ProjectionRunner({
       log: store, readModels, clock, logger, metrics, batchDelayMs: settings.batchDelayMs,
-      prepare: (entries) => emails.prepare(entries), leavesOrphans: false,
+      prepare: (entries) => emails.prepare(entries), leavesOrphans: engines.log.keepsDeleted,
     });
     const shared = { log: settings.several, readModels: settings.several, queue: settings.several };
     const single = { state, shared, owner: process.name, clock, logger, metrics };

@@ -6,6 +6,7 @@ import type { Account, Destination } from "./accounts.ts";
 import type { Books } from "./books.ts";
 import { hold } from "./broken.ts";
 import { isUnavailable } from "./errors.ts";
+import { owners } from "./messages.ts";
 import type { Model } from "./model.ts";
 import type { Node } from "./node.ts";
 import type { Random } from "./random.ts";
@@ -34,6 +35,13 @@ interface Ingested {
   readonly key: string | undefined;
   /** Whether the event must be in the next list. */
   readonly look: boolean;
+}
+
+/** A message to post to a sender that fans out. */
+interface PostedMessage {
+  readonly node: Node;
+  readonly account: Account;
+  readonly key: string | undefined;
 }
 
 /** The first page of a list. */
@@ -104,14 +112,56 @@ export class Producers {
       const refusal = error instanceof Refusal ? error.kind : undefined;
       if (refusal === "rejected" && record) {
         const since = begun - newsMs;
-        hold(inForce(record.open, since).includes(false) || inForce(record.closed, since).includes(false),
-          "an active destination accepts events", () => `${destination.id}: ${String(error)}`);
+        const mayBeOff = inForce(record.open, since).includes(false);
+        const what = () => `${destination.id}: ${String(error)}`;
+        hold(mayBeOff || inForce(record.closed, since).includes(false), "an active destination accepts events", what);
+        hold(mayBeOff || !model.terms.held(destination.id, since),
+          "a destination that holds accepts events while its circuit is open", what);
       } else if (refusal !== undefined && refusal !== "unavailable") {
         hold(refusal === "not-found" && (changed || destination.changed), "a valid key and token are admitted",
           () => `${destination.id}: ${String(error)}`);
       }
       throw error;
     }
+  }
+
+  /** Posts several messages of one key at once, through any processes. */
+  sameMessage(node: Node, account: Account): Promise<string> {
+    const { random, requests, anyNode } = this.#parts;
+    const key = this.key();
+    for (let more = 1 + random.below(4); more > 0; more -= 1) {
+      const other = anyNode() ?? node;
+      requests.begin("message of one key", other, () => this.message({ node: other, account, key }));
+    }
+    return this.message({ node, account, key });
+  }
+
+  /** Posts a message to a sender that fans out, and compares its routing with the subscriptions. */
+  async message({ node, account: { caller: { tenantId }, apiKey, sender }, key }: PostedMessage): Promise<string> {
+    const { books, model, requests, now, newsMs, random } = this.#parts;
+    const { producers, ingest } = node.services;
+    const begun = now();
+    const payload = JSON.stringify({ n: requests.number(), key, of: random.below(3) });
+    const eventType = random.pick([undefined, "order.paid", "order.sent"]);
+    const ownerId = random.pick([undefined, ...owners]);
+    const admit = () => producers.admit(tenantId, sender.token, apiKey);
+    const posted = {
+      received: payload, idempotencyKey: key, eventType, ownerId, correlationId: requests.correlation(),
+    };
+    const answer = await ingest.accept(await admit(), posted, admit);
+    const { eventId, deliveries = [] } = "accepted" in answer ? answer.accepted : answer.duplicate;
+    const told = { eventId, key, tenantId, payload };
+    if ("accepted" in answer) books.accepted(told);
+    else books.duplicate(told);
+    const message = model.messages.byId.get(eventId);
+    // A purge may have freed the key for an event of another destination.
+    if (!message) return `duplicate of ${short(eventId)}`;
+    const ids = (of: readonly { readonly eventId: string }[]) => of.map((one) => one.eventId).join();
+    hold(ids(deliveries) === ids(message.deliveries), "an answer shows the recorded routing", () => eventId);
+    if ("duplicate" in answer) return `duplicate of ${short(eventId)}`;
+    hold(message.payload === payload, "the bytes received are the bytes stored", () => eventId);
+    model.messages.checkRouting(message, { senderId: sender.id, eventType, ownerId, payload }, begun - newsMs);
+    return `${short(eventId)} to ${deliveries.length}`;
   }
 
   /** Checks that a replaced token is refused after a while. */

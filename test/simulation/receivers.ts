@@ -23,6 +23,8 @@ export interface Call {
   readonly host: string;
   readonly url: string;
   readonly eventId: string;
+  /** The id under which the receiver knows the event: its message's, if it delivers one. */
+  readonly webhookId: string;
   readonly attempt: number;
   readonly body: string;
   readonly signature: string;
@@ -90,7 +92,8 @@ export class Receivers {
     const { host } = new URL(url);
     const call: Call = {
       process, host, url, startedAt: this.#scheduler.now,
-      eventId: headers["webhook-id"] ?? "",
+      eventId: headers["X-Relay-Delivery"] ?? headers["webhook-id"] ?? "",
+      webhookId: headers["webhook-id"] ?? "",
       attempt: Number(headers["X-Relay-Attempt"]),
       body: Buffer.from(body).toString(),
       signature: headers["X-Service-Signature"] ?? "",

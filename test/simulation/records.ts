@@ -25,6 +25,8 @@ export interface EventRecord extends Purgeable {
   readonly id: string;
   readonly idempotencyKey: string | null;
   readonly payload: string;
+  /** Of a delivery: its message, and the subscription that matched. */
+  readonly routed: { readonly messageId: string; readonly subscriptionId: string } | null;
   /** Whether it is a test event. */
   readonly test: boolean;
   /** The time of its acceptance, ms of the simulation. */
@@ -104,4 +106,15 @@ export function inForce<Value>(past: Past<Value>, from: number): Value[] {
 export function failuresInARow({ outcomes }: DestinationRecord, now: number, newsMs: number): number {
   const known = outcomes.findLast(({ at, ok }) => ok && at < now - newsMs)?.at ?? -Infinity;
   return outcomes.filter(({ at, ok }) => !ok && at >= known - newsMs).length;
+}
+
+/** Whether an attempt at one of the events failed through its receiver. */
+export function hasFailed(events: readonly (EventRecord | undefined)[]): boolean {
+  return events.some((event) => !event?.test && event?.attempts.some(({ ending }) =>
+    ending?.ok === false && ending.reason !== "not sent" && ending.statusCode !== 429));
+}
+
+/** The status of the receiver's answer in the data of a fact; null without an answer. */
+export function statusCodeOf(data: Readonly<Record<string, unknown>>): number | null {
+  return (data["answer"] as { readonly statusCode: number } | null)?.statusCode ?? null;
 }

@@ -3,6 +3,7 @@ import type { Mappings } from "../../src/kernel/ports/mapping.ts";
 import type { Passwords } from "../../src/kernel/ports/passwords.ts";
 import { Unsealable, type Sealing, type SealingKey } from "../../src/kernel/ports/sealing.ts";
 import type { SessionClaims, Tokens } from "../../src/kernel/ports/tokens.ts";
+import { mappedBy, type expressions } from "./messages.ts";
 
 const masterKeyId = "0123456789abcdef";
 
@@ -59,8 +60,11 @@ function mac(text: string, key: Uint8Array): string {
   return createHmac("sha256", key).update(text).digest("base64url");
 }
 
-/** Destinations of the simulated relay have no mappings. */
+/** The mappings of {@link expressions}. */
 export const mappings: Mappings = {
   problemOf: async () => null,
-  apply: async (_tenantId, _expression, payload) => ({ text: payload }),
+  apply: async (_tenantId, expression, payload) => {
+    const text = mappedBy(expression as (typeof expressions)[number], payload);
+    return text === null ? { problem: "yields nothing" } : { text };
+  },
 };

@@ -4,6 +4,7 @@ import {
 } from "../../src/features/destinations/facts.ts";
 import { evolve, type WebhookEvent, type WebhookState } from "../../src/features/events/facts.ts";
 import { eventView } from "../../src/features/events/webhooks.ts";
+import { withDeliveries } from "../../src/features/messages/facts.ts";
 import type { SenderEvent } from "../../src/features/senders/facts.ts";
 import type { Cause, Story, StoryFacts } from "../../src/features/story/story.ts";
 import { tellStory } from "../../src/features/story/tell.ts";
@@ -27,20 +28,21 @@ type OfEvent = RecordedEvent<WebhookEvent>;
 /** The log at the end, by stream. */
 export class WholeLog {
   readonly #streams = new Map<string, Entry[]>();
-  readonly #byPosition = new Map<Position, Entry>();
+  /** Facts of several deliveries may share the entry of their message. */
+  readonly #byPosition = new Map<Position, Entry[]>();
 
   static async read(log: Pick<EventLog, "readLog">): Promise<WholeLog> {
     const whole = new WholeLog();
     for (let after = logStart; ;) {
       const { entries, upTo } = await log.readLog(after, 500);
-      for (const entry of entries) if (entry.unreadable === undefined) whole.#add(entry);
+      for (const entry of withDeliveries(entries)) if (entry.unreadable === undefined) whole.#add(entry);
       if (upTo <= after) return whole;
       after = upTo;
     }
   }
 
-  at(position: Position): Entry | undefined {
-    return this.#byPosition.get(position);
+  at(position: Position): readonly Entry[] {
+    return this.#byPosition.get(position) ?? [];
   }
 
   of<Event extends DomainEvent>(stream: string): RecordedEvent<Event>[] {
@@ -48,7 +50,7 @@ export class WholeLog {
   }
 
   #add(entry: Entry): void {
-    this.#byPosition.set(entry.position, entry);
+    this.#byPosition.set(entry.position, [...this.at(entry.position), entry]);
     this.#streams.set(entry.stream, [...this.#streams.get(entry.stream) ?? [], entry]);
   }
 }
@@ -62,8 +64,8 @@ export async function checkStories(
     const all = log.of<WebhookEvent>(streams.event(event.id));
     const facts = all.slice(all.findLastIndex(({ type }) => type === "EventAccepted"));
     for (const { position } of facts) {
-      const upTo = upToOf(log, facts, position);
-      const story = tellStory(upTo, { time: log.at(position)!.metadata.at, inFlight: null, ahead: null });
+      const upTo = { ...upToOf(log, facts, position), ...(event.routed && { routed: event.routed }) };
+      const story = tellStory(upTo, { time: log.at(position)[0]!.metadata.at, inFlight: null, ahead: null });
       checkTold(log, story, facts.filter((fact) => fact.position <= position));
       if (at < askedFor) await checkAsked(node, caller, { event, position, upTo });
     }
@@ -99,8 +101,9 @@ function checkTold(log: WholeLog, { chapters, waiting }: Story, facts: readonly 
   hold(told.toSorted().join() === facts.map(({ position }) => position).join(),
     "stories are a fold of the log", () => `${eventId}: ${told.join()}`);
   for (const { position, type, time, actor } of entries) {
-    const fact = log.at(position);
-    hold(fact?.type === type && fact.metadata.at === time && fact.metadata.actor === actor,
+    const isRecorded = log.at(position).some((fact) =>
+      fact.type === type && fact.metadata.at === time && fact.metadata.actor === actor);
+    hold(isRecorded,
       "stories are a fold of the log", () => `${eventId}: ${type} at ${position}`);
   }
   const causes = [...chapters.flatMap(({ because }) => because), ...waiting?.because ?? []];
@@ -117,8 +120,11 @@ type Stated = Readonly<Record<string, unknown>> & { readonly probe?: unknown };
 /** Whether the entry that a cause names states it. */
 function isStated(log: WholeLog, { code, entry, values }: Cause, eventId: string): boolean {
   if (!entry || code === "not-recorded") return entry === null && code === "not-recorded";
-  const fact = log.at(entry.position);
-  if (fact?.type !== entry.type || fact.metadata.at !== entry.time) return false;
+  return log.at(entry.position).some((fact) =>
+    fact.type === entry.type && fact.metadata.at === entry.time && states(fact, code, values, eventId));
+}
+
+function states(fact: Entry, code: Cause["code"], values: Cause["values"], eventId: string): boolean {
   const { type } = fact;
   const data = fact.data as Stated;
   const isOwn = data["eventId"] === eventId;
@@ -148,6 +154,10 @@ function isStated(log: WholeLog, { code, entry, values }: Cause, eventId: string
       return type === "DestinationDeleted" || (type === "EventCancelled" && data["reason"] === "destination deleted");
     case "max-attempts":
       return type === "DeliveryExhausted" && isOwn && data["reason"] === "max attempts";
+    case "routed":
+      return type === "EventAccepted" && isOwn && data["messageId"] === values["messageId"];
+    case "not-mapped":
+      return type === "DeliveryExhausted" && isOwn && data["error"] === values["error"];
     case "gone":
       return type === "DeliveryExhausted" && isOwn && data["reason"] === "gone";
     case "requested":

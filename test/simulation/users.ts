@@ -4,19 +4,38 @@ import { finishedStatuses } from "../../src/features/events/facts.ts";
 import type { Caller, UserCaller } from "../../src/kernel/callers/caller.ts";
 import { Refusal } from "../../src/kernel/domain/refusal.ts";
 import { timestamp } from "../../src/kernel/domain/time.ts";
+import { pageRequest } from "../support/page-request.ts";
 import { whole } from "../support/whole-page.ts";
 import { hostsOf, type Account, type Destination } from "./accounts.ts";
 import { Broken, hold } from "./broken.ts";
+import { expressions, owners } from "./messages.ts";
 import { contested } from "./names.ts";
 import type { Node } from "./node.ts";
 import { weights, type Operation } from "./operations.ts";
 import { orderings } from "./order.ts";
 import { newestFirst, Producers, type ProducerParts } from "./producers.ts";
+import type { Random } from "./random.ts";
 import { hostOf } from "./receivers.ts";
 import { Requests } from "./requests.ts";
+import { holdings, rates } from "./terms.ts";
 import { proofFor } from "./token-endpoints.ts";
 import { short, type Trace } from "./trace.ts";
 
+const plainSender = {
+  mapping: null, searchFields: null, eventTypePath: null, unmatched: null,
+};
+
+/** A subscription to some messages, with some mapping. */
+function interest(random: Random) {
+  return {
+    eventTypes: random.pick([null, null, ["order.paid"], ["order.*"]]),
+    filter: random.chance(0.3) ? { data: { of: random.below(3) } } : null,
+    mapping: random.chance(0.3) ? { language: "jmespath" as const, expression: random.pick(expressions) } : null,
+  };
+}
+
+/** How long a replaced secret goes on signing, seconds. */
+const graces = [0, 0, 5];
 /** How long a circuit stays open, seconds. */
 const timers = [1, 2, 5, 15];
 
@@ -51,9 +70,17 @@ export class Users {
       const made = await tenants.create(input, this.#requests.origin(), "192.0.2.1");
       const caller: UserCaller = { userId: made.ownerUserId, tenantId: made.tenantId, role: "Owner" };
       const { apiKey } = await apiKeys.issue(caller, { name: "producer" }, this.#requests.origin());
-      const account: Account = { caller, email, apiKey, destinations: [] };
+      const sender = await node.services.commands.senders.create(
+        caller, { ...plainSender, name: "fan-out", fanOut: true }, this.#requests.origin());
+      const account: Account = {
+        caller, email, apiKey, destinations: [], sender: { id: sender.id, token: sender.ingestToken },
+      };
       this.#accounts.push(account);
       for (let more = 1 + random.below(4); more > 0; more -= 1) await this.#register(node, account);
+      const owner = random.pick([null, ...owners]);
+      for (const { id } of account.destinations) {
+        if (random.chance(0.5)) await this.#subscribe(node, account, { destinationUrlId: id, ownerId: owner });
+      }
     }
   }
 
@@ -156,6 +183,10 @@ export class Users {
         return change({ serverRateLimit: 1 + random.below(5) });
       case "reorder":
         return change({ ordering: random.pick(["none", ...orderings]) });
+      case "pace":
+        return change({ ratePerSecond: random.pick(rates) });
+      case "holding":
+        return change({ whenSuspended: random.pick(holdings) });
       case "pause":
         destination.changed = true;
         return change({ status: "inactive" });
@@ -178,7 +209,8 @@ export class Users {
         }, origin);
         return undefined;
       case "newSecret":
-        await commands.tenants.regenerateWebhookSecret(caller, caller.tenantId, { gracePeriodSeconds: 0 }, origin);
+        await commands.tenants.regenerateWebhookSecret(
+          caller, caller.tenantId, { gracePeriodSeconds: random.pick(graces) }, origin);
         return undefined;
       case "repoint":
         return change({ url: `https://${random.pick(hostsOf(account))}/moved` });
@@ -186,6 +218,27 @@ export class Users {
         return change(proofFor(caller.tenantId, random));
       case "session":
         return this.#session(node, account);
+      case "message":
+        return this.#producers.message({
+          node, account, key: random.chance(0.5) ? this.#producers.key() : undefined,
+        });
+      case "sameMessage":
+        return this.#producers.sameMessage(node, account);
+      case "actOnMessage":
+        return this.#withMessage(caller, async (id) =>
+          (await commands.acts.act(random.pick(["replay", "resend", "cancel"]), caller, id, origin)).status);
+      case "subscribe":
+        return this.#subscribe(node, account);
+      case "resubscribe": {
+        const input = random.pick([interest(random), { status: "active" }, { status: "inactive" }] as const);
+        return this.#withSubscription(node, caller, async (id) =>
+          (await commands.subscriptions.change(caller, id, input, origin)).status);
+      }
+      case "unsubscribe":
+        return this.#withSubscription(node, caller, async (id) => {
+          await commands.subscriptions.remove(caller, id, origin);
+          return undefined;
+        });
       case "together":
         return this.#together(caller);
       case "crowd":
@@ -341,11 +394,38 @@ export class Users {
     const url = `https://${hostOf(caller.tenantId, destinations.length)}/hook`;
     const proof = random.chance(0.5) && proofFor(caller.tenantId, random);
     const ordering = random.chance(0.4) ? random.pick(orderings) : null;
-    const input = { url, serverRateLimit: 1 + random.below(5), ...unset, ordering, ...proof };
+    const terms = { ordering, ratePerSecond: random.pick(rates), whenSuspended: random.pick(holdings) };
+    const input = { url, serverRateLimit: 1 + random.below(5), ...unset, ...terms, ...proof };
     const { destinations: commands } = node.services.commands;
     const { id, ingestToken: token } = await commands.register(caller, input, this.#requests.origin());
     destinations.push({ id, token, former: undefined, changed: false });
     return short(id);
+  }
+
+  async #subscribe(
+    node: Node, { caller, destinations, sender }: Account,
+    to = {
+      destinationUrlId: this.#parts.random.pick(destinations).id,
+      ownerId: this.#parts.random.pick([null, null, ...owners]),
+    },
+  ): Promise<string> {
+    const input = { senderId: sender.id, ...interest(this.#parts.random), ...to };
+    return short((await node.services.commands.subscriptions.create(caller, input, this.#requests.origin())).id);
+  }
+
+  async #withSubscription(
+    node: Node, caller: Caller, task: (id: string) => Promise<string | undefined>,
+  ): Promise<string | undefined> {
+    const page = pageRequest({ quantity: 100, order: { field: "createdAt", descending: true } });
+    const { items } = await node.services.queries.subscriptions.list(caller, {}, page);
+    return items.length === 0 ? undefined : task(this.#parts.random.pick(items).id);
+  }
+
+  async #withMessage(
+    { tenantId }: Caller, task: (id: string) => Promise<string>,
+  ): Promise<string | undefined> {
+    const found = [...this.#parts.model.messages.byId.values()].filter((message) => message.tenantId === tenantId);
+    return found.length === 0 ? undefined : task(this.#parts.random.pick(found).id);
   }
 
   async #withEvent(

@@ -12,6 +12,7 @@ import { serveAll, createServices, type ServiceParts, type ServiceSettings } fro
 import { openRegistration, type RegistrationGuards } from "../../src/features/tenants/registration-guards.ts";
 import { createApp } from "../../src/http/app.ts";
 import type { SharedMemory } from "../../src/http/memory/request-memory.ts";
+import type { PortalPages } from "../../src/http/pages/pages.ts";
 import { createHttpServer, type ServerParts } from "../../src/http/server.ts";
 import { Aggregates } from "../../src/kernel/log/aggregates.ts";
 import type { Logger } from "../../src/kernel/ports/telemetry.ts";
@@ -56,6 +57,8 @@ export async function startApi(
     readonly guards?: RegistrationGuards;
     /** The folder of the built pages; none by default. */
     readonly pages?: string;
+    /** The looks of the portal's pages. */
+    readonly portalPages?: PortalPages;
   } = {},
 ): Promise<TestApi> {
   const { clock, store, readModels, state } = engines;
@@ -102,11 +105,13 @@ export async function startApi(
     firstAttempts: new FirstAttempts(),
     guards: options.guards ?? openRegistration,
   };
+  let url = "";
   const services = createServices(world, {
     accessTokenTtlMs: 3_600_000,
     limits: { loginFailures: null, tenantCreation: null, inviteRegistration: null },
     peopleInMemory: 1_000,
     failedLoginMs: 0,
+    portal: { publicUrl: () => url, brand: { name: null, color: null, logo: false } },
     ...options,
   });
   const memory = options.memory ?? ampleMemory(clock);
@@ -122,14 +127,16 @@ export async function startApi(
     maxBodyBytes,
     trustedProxies: options.trustedProxies ?? 0,
     pages: options.pages ?? null,
+    portal: options.portalPages ?? { origins: [], logo: null },
     closing: closing.signal,
   });
   const plain = { answerIngest, memory, maxBodyBytes };
   const server = createHttpServer(app, { ids, clock }, { plain });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     world,
     services,
     server,

@@ -13,6 +13,12 @@ import {
 import type { ApiKeyEvent } from "../../src/features/keys/api-keys/facts.ts";
 import { decide as decideSender, type SenderCommand } from "../../src/features/senders/decide.ts";
 import { evolve as evolveSender, type SenderEvent, type SenderState } from "../../src/features/senders/facts.ts";
+import {
+  decide as decideSubscriptions, type SubscriptionsCommand,
+} from "../../src/features/subscriptions/decide.ts";
+import {
+  evolve as evolveSubscriptions, type SubscriptionEvent, type Subscriptions,
+} from "../../src/features/subscriptions/facts.ts";
 import { decide as decideTenant, type TenantCommand } from "../../src/features/tenants/decide.ts";
 import { evolve as evolveTenant, type TenantEvent, type TenantState } from "../../src/features/tenants/facts.ts";
 import type { DomainEvent } from "../../src/kernel/domain/domain-event.ts";
@@ -52,6 +58,8 @@ export class Chronicle {
   readonly tenants = new Map<string, NonNullable<TenantState>>();
   readonly destinations = new Map<string, NonNullable<DestinationState>>();
   readonly senders = new Map<string, NonNullable<SenderState>>();
+  /** By the ids of their streams. */
+  readonly subscriptions = new Map<string, Subscriptions>();
   readonly circuits = new Map<string, Circuit>();
   readonly apiKeys = new Map<string, NonNullable<ApiKeyState>>();
   readonly webhooks = new Map<string, NonNullable<WebhookState>>();
@@ -140,6 +148,13 @@ export class Chronicle {
   sender(id: string, command: SenderCommand): void {
     const decided = decideSender(this.senders.get(id), command);
     this.#tell(streams.sender(id), this.senders, id, decided, evolveSender as Evolve<SenderEvent>);
+  }
+
+  subscribe(id: string, command: SubscriptionsCommand): void {
+    const decided = decideSubscriptions(this.subscriptions.get(id), command);
+    this.#tell(
+      streams.subscriptions(id), this.subscriptions, id, decided, evolveSubscriptions as Evolve<SubscriptionEvent>,
+    );
   }
 
   apiKey(id: string, command: Parameters<typeof decideApiKey>[1]): void {

@@ -3,15 +3,21 @@ import { operations } from "../../packages/client/src/operations.ts";
 import type { Furnished } from "./furnished-tenant.ts";
 
 /** The paths below `/app` of all pages behind the sign-in, in each of their tabs, that show something of a tenant. */
-export function pagesOf({ events, destinationId, senderId, incidentId }: Furnished): readonly string[] {
+export function pagesOf(
+  { events, messageId, destinationId, senderId, fanOutSenderId, incidentId }: Furnished,
+): readonly string[] {
   const at = (path: string, tabs: readonly string[]) => [path, ...tabs.map((tab) => `${path}?tab=${tab}`)];
   return [
     "/", "/?refused=all", "/start", "/incidents", `/incidents/${incidentId}`,
     "/events", `/events?event=${events.failed}`, `/events/${events.held}`,
-    "/destinations", ...at(`/destinations/${destinationId}`, ["events", "circuit", "settings", "changes"]),
+    "/messages", `/messages/${messageId}`,
+    "/destinations",
+    ...at(`/destinations/${destinationId}`, ["events", "subscriptions", "circuit", "settings", "changes"]),
     "/senders", ...at(`/senders/${senderId}`, ["settings", "ingest", "changes"]),
+    ...at(`/senders/${fanOutSenderId}`, ["settings"]),
     "/operations", "/operations?kind=cancel", "/operations?kind=purge", "/audit",
-    ...at("/keys", ["services", "secret", "check"]), ...at("/people", ["invites"]), "/settings", "/account",
+    ...at("/keys", ["services", "secret", "check"]), ...at("/people", ["invites"]),
+    ...at("/settings", ["notifications", "portal"]), "/account",
   ];
 }
 

@@ -11,6 +11,9 @@ export interface Furnished {
   /** The flaky destination. */
   readonly destinationId: string;
   readonly senderId: string;
+  readonly fanOutSenderId: string;
+  /** A message that one receiver got, the flaky one at its second attempt, and one did not. */
+  readonly messageId: string;
   /** The open incident of the dead destination. */
   readonly incidentId: string;
   /** Posts one more event, to the healthy destination or, every fifth, to the flaky one. */
@@ -73,7 +76,7 @@ export async function furnish(
   const post = async (producer: Producer, order: number, type = "order.paid") => {
     const customer = { name: `Customer ${order}`, vip: order % 3 === 0 };
     const payload = { type, order, amount: 19.9 + order, customer };
-    return (await producer.post(payload, { idempotencyKey: `${type}-${order}` })).eventId;
+    return (await producer.post(payload, { idempotencyKey: `${type}-${order}`, eventType: type })).eventId;
   };
   const postTo = async (order: number, isFlaky: boolean) => {
     await post(to(isFlaky ? flaky : orders), order, order % 4 === 0 ? "order.shipped" : "order.paid");
@@ -92,8 +95,23 @@ export async function furnish(
   await reached(owner, cancelled, "Succeeded");
   await owner.updateDestination({ id: off.id }, { status: "inactive" });
   await owner.orderReplay({ ids: [delivered], status: "Succeeded", toDestinationUrlId: orders.id });
+  await owner.replaceSigningSecret({ id: flaky.id }, { gracePeriodSeconds: 86_400 });
+  await owner.replaceSigningKey({ id: flaky.id });
+  await owner.updateDestination({ id: flaky.id }, { headers: { "X-Region": "eu" }, ratePerSecond: 50 });
+  const fanOut = await owner.createSender({ name: "Billing", fanOut: true, eventTypePath: "/type" });
+  const subscription = { senderId: fanOut.id, destinationUrlId: orders.id };
+  const filter = { data: { amount: { $gte: 100 } } };
+  await owner.createSubscription({ ...subscription, eventTypes: ["invoice.*"], filter });
+  await owner.createSubscription({ ...subscription, destinationUrlId: flaky.id, ownerId: "customer-42" });
+  await owner.createSubscription({ ...subscription, destinationUrlId: off.id, eventTypes: ["refund.*"] });
+  const { eventId: messageId } =
+    await to(fanOut).post({ type: "invoice.sent", order: 8001, amount: 120 }, { ownerId: "customer-42" });
+  await finished(owner, messageId);
+  // None of its destinations has a certificate, so no notification adds to its events.
+  await owner.createNotificationSubscription({ destinationUrlId: orders.id, types: ["certificate.expiring"] });
   return {
-    tenantId, email, password, owner, destinationId: flaky.id, senderId: sender.id, incidentId: incident!.id,
+    tenantId, email, password, owner, destinationId: flaky.id, senderId: sender.id, fanOutSenderId: fanOut.id,
+    messageId, incidentId: incident!.id,
     postMore: (order) => postTo(order, order % 5 === 0),
     events: { delivered, retried, failed, held, cancelled },
   };
@@ -106,6 +124,11 @@ async function people(owner: RelayClient, ownerEmail: string): Promise<void> {
   await owner.createInvite({ email: `new@${host}`, role: roles.viewer });
   const { id } = await owner.createServiceAccount({ name: "reconciliation", role: roles.developer });
   await owner.createServiceKey({ id }, { name: "nightly job", scopes: ["events:read"] });
+}
+
+async function finished(owner: RelayClient, messageId: string): Promise<void> {
+  const { deliveries } = await owner.getMessage({ id: messageId });
+  for (const { eventId } of deliveries) await reached(owner, eventId, "Succeeded");
 }
 
 async function reached(owner: RelayClient, id: string, status: Schemas["EventStatus"]): Promise<void> {

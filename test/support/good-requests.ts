@@ -5,7 +5,9 @@ import {
 import type { TestApi } from "./api.ts";
 import { relayClient } from "./api-client.ts";
 import { attemptEnded, tellCircuit } from "./circuits.ts";
+import { http } from "./http.ts";
 import { Deliveries } from "./outcomes.ts";
+import { codeOf, openPortal } from "./portal.ts";
 
 /** The setting of requests: two tenants with users of every role, and a path and a key for events of the first one. */
 export interface Scene {
@@ -72,6 +74,25 @@ const signedDestination: Make = async (scene) => {
   return made;
 };
 const newSender: Make = async ({ one, ingest }) => idOf(one.owner.client.api.createSender(senderOf(ingest)));
+const newFanOutSender = async ({ one }: Scene) =>
+  (await one.owner.client.api.createSender({ name: "Billing", fanOut: true })).id;
+/** A sender that fans out, and a destination that has no subscription to it. */
+const unsubscribed = async (scene: Scene) => {
+  const { id: destinationUrlId } = await scene.one.owner.client.api.createDestination({ url });
+  return { senderId: await newFanOutSender(scene), destinationUrlId, ownerId: "customer-42" };
+};
+const newSubscription: Make = async (scene) =>
+  idOf(scene.one.owner.client.api.createSubscription(await unsubscribed(scene)));
+/** A message to one destination. */
+const newMessage: Make = async (scene) => {
+  const { api, one, ingest } = scene;
+  const { senderId, destinationUrlId } = await unsubscribed(scene);
+  await one.owner.client.api.createSubscription({ senderId, destinationUrlId });
+  const { ingestToken } = await one.owner.client.api.regenerateSenderToken({ id: senderId });
+  const path = `/api/v1/ingest/${one.tenantId}/${ingestToken}`;
+  const answer = await http("POST", api.url + path, { json: {}, headers: { "x-api-key": ingest.apiKey } });
+  return { params: { id: String(answer.json["eventId"]) } };
+};
 const newReplay: Make = async ({ one }) => idOf(one.owner.client.api.orderReplay({}) as Promise<{ id: string }>);
 const newIncident: Make = async (scene) => {
   const { api, one: { owner: { client }, tenantId } } = scene;
@@ -87,6 +108,11 @@ const newNotificationSubscription: Make = async ({ one, ingest }) => idOf(
   one.owner.client.api.createNotificationSubscription({
     destinationUrlId: ingest.destinationId, types: ["destination.suspended"],
   }));
+const readingLink = { ownerId: "customer-42", may: ["read" as const] };
+const inPortal: Make = async ({ one }) => {
+  const { visitor } = await openPortal(one, readingLink);
+  return { as: new Client(visitor.url), headers: visitor.headers };
+};
 const newView: Make = async ({ one }) =>
   idOf(one.owner.client.api.createView({ name: "Given up", page: "events", query: "" }));
 const newServiceAccount = async ({ one }: Scene) => {
@@ -138,6 +164,15 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   }),
   listNotificationSubscriptions: () => ({}),
   deleteNotificationSubscription: newNotificationSubscription,
+
+  createPortalLink: () => ({ json: readingLink }),
+  listPortalLinks: () => ({}),
+  deletePortalLink: async ({ one }) => idOf(one.owner.client.api.createPortalLink(readingLink)),
+  openPortalSession: async ({ one }) => ({
+    json: { code: codeOf(await one.owner.client.api.createPortalLink(readingLink)) },
+  }),
+  getPortalSession: inPortal,
+  endPortalSession: inPortal,
 
   listAudit: () => ({}),
 
@@ -219,6 +254,14 @@ export const goodRequests: Readonly<Record<string, Make>> = {
     return { json: { senderId: params?.["id"], mapping: { language: "jmespath", expression: "@" }, last: 9 } };
   },
 
+  createSubscription: async (scene) => ({ json: await unsubscribed(scene) }),
+  listSubscriptions: () => ({}),
+  testSubscriptions: async (scene) => ({ json: { senderId: await newFanOutSender(scene), payload: {} } }),
+  getSubscription: newSubscription,
+  listSubscriptionHistory: newSubscription,
+  updateSubscription: async (scene) => ({ ...(await newSubscription(scene)), json: { eventTypes: ["invoice.*"] } }),
+  deleteSubscription: newSubscription,
+
   ingest: ({ one, ingest }) => ({ params: { tenantId: one.tenantId, token: ingest.ingestToken }, json: {} }),
 
   listRefusals: () => ({}),
@@ -254,6 +297,9 @@ export const goodRequests: Readonly<Record<string, Make>> = {
   },
   listIncidents: () => ({}),
   getIncident: newIncident,
+  listMessages: () => ({}),
+  getMessage: newMessage,
+
   listReplays: () => ({}),
   getReplay: newReplay,
   cancelReplay: newReplay,

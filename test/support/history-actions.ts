@@ -1,7 +1,8 @@
+import { subscriptionsId } from "../../src/features/subscriptions/facts.ts";
 import type { TenantState } from "../../src/features/tenants/facts.ts";
 import { eventIdOf, keyOfEvent } from "../../src/kernel/domain/event-id.ts";
 import { roles, type Role } from "../../src/kernel/domain/roles.ts";
-import { timestamp } from "../../src/kernel/domain/time.ts";
+import { dayMs, timestamp } from "../../src/kernel/domain/time.ts";
 import { idOf, maxTrys, pick, type Chronicle } from "./chronicle.ts";
 
 /** One attempt at an action; a refused one leaves no trace. */
@@ -98,10 +99,14 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
       expireAfterDays: number % 5 ? null : 1 + number,
       circuit: number % 3 ? null : { failures: 1 + number, timer: 60 },
       headers: number % 3 ? undefined : { "X-Tenant": "sealed" },
+      clientCertificate: number % 2 ? null
+        : { fingerprint: "0".repeat(64), notAfter: timestamp(past.now + number * dayMs), pem: "sealed" },
       ordering: (["none", "destination", { by: "/id" }] as const)[number % 3],
       active: number % 3 > 0,
       auth: number % 2 ? null : { type: "BasicAuth", credentials: "sealed" },
     })),
+  recordCertificateExpiry: (past, { which }) =>
+    past.destination(past.anyDestination(which), () => ({ type: "RecordCertificateExpiry", at: past.at })),
   newToken: (past, { which }) =>
     past.destination(past.anyDestination(which), () => ({
       type: "RegenerateIngestToken",
@@ -133,6 +138,39 @@ export const actions: Readonly<Record<string, (past: Chronicle, step: Step) => v
     const token = { type: "RegenerateIngestToken", ingestTokenHash: past.hash(), at: past.at } as const;
     const id = pick([...past.senders.keys()], which);
     past.sender(id, number % 4 ? token : { type: "DeleteSender", at: past.at });
+  },
+  createFanOutSender: (past, { which, number }) => {
+    const senderId = past.fresh("sender");
+    past.sender(senderId, {
+      type: "CreateFanOutSender", at: past.at,
+      sender: {
+        senderId, tenantId: pick([...past.tenants.keys()], which), name: `sender ${number}`, mapping: null,
+        ingestTokenHash: past.hash(), searchFields: [], eventTypePath: null, unmatched: "accept",
+      },
+    });
+  },
+  changeFanOut: (past, { which, number }) =>
+    past.sender(pick([...past.senders.keys()], which), {
+      type: "ChangeSender", at: past.at, eventTypePath: number % 2 ? "/type" : null, unmatched: "refuse",
+    }),
+  subscribe: (past, { which, number }) => {
+    const { id: senderId, tenantId } = pick([...past.senders.values()].filter(({ fanOut }) => fanOut), which);
+    const ownerId = number % 2 ? `owner ${number % 3}` : null;
+    past.subscribe(subscriptionsId(senderId, ownerId), {
+      type: "Subscribe", at: past.at,
+      subscription: {
+        id: past.fresh("subscription"), tenantId, senderId, ownerId, destinationId: past.anyDestination(number),
+        eventTypes: number % 3 ? null : ["invoice.*"], filter: number % 4 ? null : { data: { n: number } },
+        mapping: null,
+      },
+    });
+  },
+  changeSubscription: (past, { which, number }) => {
+    const [place, { live }] = pick([...past.subscriptions], which);
+    const { id } = pick(live, number);
+    past.subscribe(place, number % 4 === 0 ? { type: "Unsubscribe", id, at: past.at } : {
+      type: "ChangeSubscription", id, at: past.at, active: number % 3 > 0, eventTypes: number % 2 ? null : ["refund"],
+    });
   },
   issueKey: (past, { which, number }) =>
     past.apiKey(past.fresh("apiKey"), {

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isPosition } from "../../packages/embedded-engine/src/index.ts";
+import type { EventCodec } from "../../src/kernel/ports/event-codec.ts";
 import {
   noStream, timesOf, type Appended, type AppendOptions, type BatchHandler, type EventStore, type LogEntry,
   type NewEntry, type Position, type Subscription, type SubscriptionOptions,
@@ -9,6 +10,7 @@ import { MemoryLog, stored, type StoredEntry } from "./memory-log.ts";
 
 /** A plain implementation of the port, for tests that need no engine. */
 export class InMemoryEventStore implements EventStore {
+  readonly #codec: EventCodec | undefined;
   readonly #log = new MemoryLog();
   readonly #followers = new Followers((after, limit) => this.readLog(after, limit));
   /** Called before each read of a stream; may throw in its stead. */
@@ -18,11 +20,16 @@ export class InMemoryEventStore implements EventStore {
     stream: string, entries: readonly NewEntry[], options: AppendOptions,
   ) => void | Promise<void> = () => undefined;
 
+  /** `codec`: how entries pass into the log; by default as facts. */
+  constructor(codec?: EventCodec) {
+    this.#codec = codec;
+  }
+
   async append(
     stream: string, expected: number, entries: readonly NewEntry[], options: AppendOptions = {},
   ): Promise<Appended> {
     await this.beforeAppend(stream, entries, options);
-    const { appended } = this.#log.append(stream, expected, entries.map(stored));
+    const { appended } = this.#log.append(stream, expected, entries.map((entry) => stored(entry, this.#codec)));
     this.#followers.wake();
     return appended;
   }
@@ -40,8 +47,8 @@ export class InMemoryEventStore implements EventStore {
     return this.#log.readStream(...asked);
   }
 
-  async deleteStream(stream: string, expected?: number): Promise<void> {
-    this.#log.delete(stream, expected);
+  async deleteStream(...asked: Parameters<EventStore["deleteStream"]>): Promise<void> {
+    this.#log.delete(...asked);
   }
 
   async readLog(

@@ -75,9 +75,10 @@ const ofGoneEntries: ReadonlySet<string> = new Set(["c_moments", "c_statistics",
 
 /**
  * Hashes of all documents and counters in the embedded read models of a relay that is not running, by table. Values
- * that depend on the order of writing alone, such as the numbers of counters' scopes, are left out.
+ * that depend on the order of writing alone, such as the numbers of counters' scopes, are left out, and so are the
+ * destinations of a tenant that purged events: rebuilt, they have the last success among the events that are left.
  */
-export function documentHashes(dataDir: string): Readonly<Record<string, string>> {
+export function documentHashes(dataDir: string, purging?: string): Readonly<Record<string, string>> {
   const file = new DatabaseSync(join(dataDir, "read-models.db"), { readOnly: true });
   const { definitions, checkpoint, fingerprint } = file.prepare("SELECT * FROM state").get() as Record<string, string>;
   const kind = hashOf([definitions, fingerprint]);
@@ -85,10 +86,15 @@ export function documentHashes(dataDir: string): Readonly<Record<string, string>
   // Other tables hold no documents, or are being rebuilt.
   const tables = file.prepare("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name").all()
     .map(({ name }) => String(name)).filter((name) => name.startsWith("c_"));
+  const counters = "SELECT name, bucket, total FROM counters JOIN scopes ON scopes.number = counters.scope";
   const selects: Record<string, string> = {
-    counters: "SELECT name, bucket, total FROM counters JOIN scopes ON scopes.number = counters.scope",
+    counters: `${counters} WHERE name NOT LIKE 'incidents/%'`,
+    countersOfIncidents: `${counters} WHERE name LIKE 'incidents/%'`,
   };
   for (const name of tables.filter((one) => !ofGoneEntries.has(one))) selects[name] = `SELECT * FROM "${name}"`;
+  if (purging !== undefined) {
+    selects["c_destinations"] += ` WHERE "tenantId" <> X'${purging.replaceAll("-", "")}'`;
+  }
   for (const [name, select] of Object.entries(selects)) {
     const statement = file.prepare(select);
     statement.setReadBigInts(true);

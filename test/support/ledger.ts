@@ -3,13 +3,15 @@ import type { Reply, Script } from "./receiver.ts";
 import type { Account } from "./relay.ts";
 import type { Life } from "./relay-process.ts";
 
-/** An answer that said an event is stored. */
+/** An answer that said an event, or a message with its deliveries, is stored. */
 export interface Acknowledgement {
   readonly key: string;
   readonly eventId: string;
   readonly body: string;
   readonly status: 200 | 202;
   readonly account: Account;
+  /** The events that deliver a message; missing for an event. */
+  readonly deliveries?: readonly { readonly eventId: string }[] | undefined;
 }
 
 /** A request as a receiver saw it. */
@@ -39,6 +41,8 @@ export interface Faults {
   readonly unexplained: string[];
   /** An attempt given up as "outcome unknown" though no kill fell into it. */
   readonly misjudged: string[];
+  /** Sent or stored after its purge. */
+  readonly revived: string[];
 }
 
 /** The figures of the books. */
@@ -55,6 +59,8 @@ export interface Figures {
   readonly unknownOutcomes: number;
   /** Answers of 2xx that came after the relay's deadline. */
   readonly lateAnswers: number;
+  /** Events acknowledged, delivered and purged. */
+  readonly purged: number;
 }
 
 export interface Balance {
@@ -68,6 +74,8 @@ export class Ledger {
   readonly #ids = new Map<string, string>();
   readonly #accepted = new Map<string, number>();
   readonly #refused = new Set<string>();
+  readonly #purged = new Set<string>();
+  readonly #revived: string[] = [];
   readonly #seen: Seen[] = [];
   #unanswered = 0;
   #unavailable = 0;
@@ -81,8 +89,10 @@ export class Ledger {
   }
 
   acknowledged(acknowledgement: Acknowledgement): void {
-    const { key, eventId, status } = acknowledgement;
-    this.#acknowledged.set(eventId, acknowledgement);
+    const { key, eventId, status, deliveries = [acknowledgement] } = acknowledgement;
+    for (const delivery of deliveries) {
+      this.#acknowledged.set(delivery.eventId, { ...acknowledgement, eventId: delivery.eventId });
+    }
     const known = this.#ids.get(key) ?? eventId;
     if (known !== eventId) this.#doubled.push(`${key}: ${known} and ${eventId}`);
     this.#ids.set(key, eventId);
@@ -94,6 +104,11 @@ export class Ledger {
 
   refused(key: string): void {
     this.#refused.add(key);
+  }
+
+  /** The purge of these events was acknowledged: they were delivered, and must never be sent again. */
+  purged(eventIds: readonly string[]): void {
+    for (const id of eventIds) this.#purged.add(id);
   }
 
   /** An answer that leaves open whether the event is stored, or none at all. */
@@ -115,11 +130,13 @@ export class Ledger {
   /** The script of a receiver whose requests are to be booked. */
   receiving(script: (seen: { readonly attempt: number; readonly eventId: string }) => Reply | "silence"): Script {
     return ({ headers, body }) => {
-      const eventId = String(headers["webhook-id"]);
+      // The deliveries of a message have its webhook-id.
+      const eventId = String(headers["x-relay-delivery"] ?? headers["webhook-id"]);
       const attempt = Number(headers["x-relay-attempt"]);
       const reply = script({ attempt, eventId });
       const status = reply === "silence" ? null : (reply.status ?? 200);
       this.#seen.push({ eventId, attempt, body: body.toString(), status });
+      if (this.#purged.has(eventId)) this.#revived.push(`${eventId} attempt ${attempt}: sent`);
       return reply;
     };
   }
@@ -132,14 +149,14 @@ export class Ledger {
     const { seen, repeated } = this.#seenByAttempt();
     const faults: Faults = {
       lost: [], ghosts: [], altered: [], repeated, unclaimed: [], unexplained: [], misjudged: [],
-      doubled: [...this.#doubled],
+      doubled: [...this.#doubled], revived: [...this.#revived],
     };
     let unknown = 0;
     let extra = 0;
     let late = 0;
     const stored = new Set<string>();
     for (const [eventId, facts] of histories) {
-      const key = String(facts[0]?.data["idempotencyKey"]);
+      const key = keyOf(facts);
       if (stored.has(key)) faults.doubled.push(`${key}: stored twice`);
       stored.add(key);
       if (this.#refused.has(key) && !this.#ids.has(key)) faults.ghosts.push(`${key} ${eventId}`);
@@ -168,7 +185,10 @@ export class Ledger {
     for (const { eventId, body } of this.#acknowledged.values()) {
       const requests = [...(seen.get(eventId)?.values() ?? [])];
       const status = statusOf(histories.get(eventId) ?? []);
-      if (status !== "Succeeded" || !requests.some((request) => is2xx(request.status))) {
+      const isPurged = this.#purged.has(eventId);
+      if (isPurged && status !== undefined) faults.revived.push(`${eventId}: stored`);
+      const isOver = isPurged || status === "Succeeded";
+      if (!isOver || !requests.some((request) => is2xx(request.status))) {
         faults.lost.push(`${eventId}: ${status ?? "not stored"}, ${requests.length} requests`);
       }
       if (requests.some((request) => request.body !== body)) faults.altered.push(eventId);
@@ -176,7 +196,7 @@ export class Ledger {
     const figures: Figures = {
       acknowledged: this.#acknowledged.size, stored: histories.size, refused: this.#refused.size,
       unanswered: this.#unanswered, unavailable: this.#unavailable, requests: this.#seen.length,
-      extraDeliveries: extra, unknownOutcomes: unknown, lateAnswers: late,
+      extraDeliveries: extra, unknownOutcomes: unknown, lateAnswers: late, purged: this.#purged.size,
     };
     return { faults, figures };
   }
@@ -198,6 +218,13 @@ export class Ledger {
 export function printed(what: string, figures: object): void {
   const list = Object.entries(figures).map(([name, figure]) => `${name} ${String(figure)}`);
   console.log(`      ${what}: ${list.join(", ")}`);
+}
+
+/** An event's idempotency key; for the delivery of a message, which has none, its message and destination. */
+function keyOf([accepted]: readonly HistoryFact[]): string {
+  const data = (accepted?.data ?? {}) as Readonly<Record<string, string | null | undefined>>;
+  const { idempotencyKey, messageId, destinationId } = data;
+  return messageId ? `${messageId} to ${String(destinationId)}` : String(idempotencyKey);
 }
 
 interface Ended {

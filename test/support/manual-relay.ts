@@ -6,7 +6,7 @@ import type { WebhookEvent } from "../../src/features/events/facts.ts";
 import { isPurged, type Purge, evolve, type PurgesEvent } from "../../src/features/purges/facts.ts";
 import { Purger } from "../../src/features/purges/worker.ts";
 import type { Timer } from "../../src/kernel/ports/clock.ts";
-import { logStart, type RecordedEvent } from "../../src/kernel/ports/event-store.ts";
+import { logStart, type EventStore, type RecordedEvent } from "../../src/kernel/ports/event-store.ts";
 import { ReadModelsUnavailable, type Change, type PositionedChanges } from "../../src/kernel/ports/read-models.ts";
 import type { ProjectionRunner } from "../../src/projector/projection-runner.ts";
 import { startApi, type TestApi } from "./api.ts";
@@ -80,10 +80,10 @@ class GuardedEventStore extends InMemoryEventStore {
   /** Called before each deletion. */
   beforeDelete: (stream: string) => Promise<void> = async () => undefined;
 
-  override async deleteStream(stream: string, expected?: number): Promise<void> {
+  override async deleteStream(...[stream, ...how]: Parameters<EventStore["deleteStream"]>): Promise<void> {
     await this.beforeDelete(stream);
     const facts = await this.readStream(stream);
-    await super.deleteStream(stream, expected);
+    await super.deleteStream(stream, ...how);
     if (facts.length === 0) return;
     this.deleted += 1;
     const purges = await this.purges();

@@ -85,6 +85,9 @@ const variants: Readonly<Record<string, Make>> = {
   },
   updateView: async (scene, asker) => ({ ...(await ownView(scene, asker)), json: { name: "Waiting" } }),
   deleteView: (scene, asker) => ownView(scene, asker),
+  "createPortalLink for a destination": ({ ingest }) => ({
+    json: { destinationUrlIds: [ingest.destinationId], may: ["read"] },
+  }),
   "updateDestination to inactive": async ({ one }) => {
     return { params: { id: (await newDestination(one)).id }, json: { status: "inactive" } };
   },
@@ -159,7 +162,8 @@ export async function requestOf(row: string, scene: Scene, asker: Asker): Promis
 export function aboutNobodys(request: MatrixRequest): MatrixRequest {
   const { params, json } = request;
   const named = json && Object.fromEntries(Object.entries(json).map(([name, value]: [string, unknown]) =>
-    [name, /^(destinationUrlId|toDestinationUrlId)$/.test(name) ? nobodys : value]));
+    [name, /^(destinationUrlId|toDestinationUrlId)$/.test(name) ? nobodys
+      : name === "destinationUrlIds" ? [nobodys] : value]));
   return { ...request, ...(params && { params: { ...params, id: nobodys } }), ...(named && { json: named }) };
 }
 

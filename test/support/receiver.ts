@@ -19,6 +19,8 @@ export interface ReceivedRequest {
   readonly connection: number;
   /** The name its TLS was asked for; empty when called by address. */
   readonly servername: string;
+  /** SHA-256 of the certificate that its TLS showed, hex; empty without one. */
+  readonly clientFingerprint: string;
   /** How many requests this path has had, this one included. */
   readonly count: number;
 }
@@ -38,6 +40,8 @@ export interface ReceiverOptions {
   readonly authority?: Authority;
   /** Names and addresses of its certificate. */
   readonly certifiedFor?: readonly string[];
+  /** PEM of the authority whose certificates it demands of clients; it demands none when left out. */
+  readonly clientCa?: string;
   readonly host?: string;
   readonly port?: number;
   /** For paths without a script of their own; 200 with an empty body when left out. */
@@ -78,7 +82,11 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
   let received = 0;
   let connections = 0;
 
-  const server = createServer({ ...authority.issue(options.certifiedFor), keepAliveTimeout: 30_000 });
+  const { clientCa } = options;
+  const server = createServer({
+    ...authority.issue(options.certifiedFor), keepAliveTimeout: 30_000,
+    ...(clientCa !== undefined && { requestCert: true, ca: clientCa }),
+  });
   server.on("connection", () => (connections += 1));
   server.on("secureConnection", (socket) => numbers.set(socket, connections));
   server.on("tlsClientError", () => {});
@@ -99,6 +107,7 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
         body: Buffer.concat(chunks),
         connection: numbers.get(incoming.socket) ?? 0,
         servername: (incoming.socket as TLSSocket).servername || "",
+        clientFingerprint: clientCa === undefined ? "" : fingerprintOf(incoming.socket as TLSSocket),
       };
       if (record) requests.push(request);
       void answer(request, plainPath);
@@ -158,4 +167,8 @@ export async function startReceiver(options: ReceiverOptions = {}): Promise<Rece
     },
   };
   return receiver;
+}
+
+function fingerprintOf(socket: TLSSocket): string {
+  return socket.getPeerCertificate().fingerprint256.replaceAll(":", "").toLowerCase();
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { chanceFrom } from "./chance.ts";
-import type { Ledger } from "./ledger.ts";
+import type { Acknowledgement, Ledger } from "./ledger.ts";
 import type { Account } from "./relay.ts";
 
 const usualAnswerMs = 5_000;
@@ -90,7 +90,7 @@ export class Producers {
     }
   }
 
-  /** Posts one event until it is answered; resolves to its id, or to undefined where it was refused. */
+  /** Posts one event or message until it is answered; resolves to its id, or to undefined where it was refused. */
   async post({ account, ingest }: Target): Promise<string | undefined> {
     const { answerMs = usualAnswerMs } = this.#options;
     const key = this.#ledger.newKey();
@@ -105,8 +105,8 @@ export class Producers {
         signal: AbortSignal.timeout(answerMs),
       }).then(async (response) => ({ status: response.status, text: await response.text() })).catch(() => undefined);
       if (answer?.status === 202 || answer?.status === 200) {
-        const { eventId } = JSON.parse(answer.text) as { eventId: string };
-        this.#ledger.acknowledged({ key, eventId, body, status: answer.status, account });
+        const { eventId, deliveries } = JSON.parse(answer.text) as Pick<Acknowledgement, "eventId" | "deliveries">;
+        this.#ledger.acknowledged({ key, eventId, deliveries, body, status: answer.status, account });
         this.#slowestMs = Math.max(this.#slowestMs, performance.now() - startedAt);
         return eventId;
       }

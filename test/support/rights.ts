@@ -95,6 +95,14 @@ createNotificationSubscription              | 401    | 403 201 201 201 | 403 403
 listNotificationSubscriptions               | 401    | 200 200 200 200 |                 |
 deleteNotificationSubscription              | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
 
+createPortalLink                            | 401    | 403 403 201 201 |                 |
+createPortalLink for a destination          | 401    | 403 403 201 201 | 403 403 403 403 | 404 404 404 404
+listPortalLinks                             | 401    | 403 403 200 200 |                 |
+deletePortalLink                            | 401    | 403 403 204 204 | 403 403 403 403 | 404 404 404 404
+openPortalSession                           | 204    |                 |                 |
+getPortalSession                            | 401    | 401 401 401 401 |                 |
+endPortalSession                            | 401    | 401 401 401 401 |                 |
+
 listAudit                                   | 401    | 200 200 200 200 |                 |
 listAudit of another tenant                 | 401    | 200 200 200 200 |                 |
 listAudit of another tenant's Owner         | 401    | 200 200 200 200 |                 |
@@ -128,6 +136,14 @@ regenerateSenderToken                       | 401    | 403 200 200 200 | 403 403
 testMapping                                 | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 previewMapping                              | 401    | 200 200 200 200 | 403 403 403 403 |
 tryMapping                                  | 401    | 200 200 200 200 |                 |
+
+createSubscription                          | 401    | 403 201 201 201 | 403 403 403 403 | 404 404 404 404
+listSubscriptions                           | 401    | 200 200 200 200 |                 |
+testSubscriptions                           | 401    | 200 200 200 200 | 403 403 403 403 |
+getSubscription                             | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+listSubscriptionHistory                     | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+updateSubscription                          | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
+deleteSubscription                          | 401    | 403 204 204 204 | 403 403 403 403 | 404 404 404 404
 
 getStatistics                               | 401    | 200 200 200 200 |                 |
 listRefusals                                | 401    | 200 200 200 200 |                 |
@@ -166,6 +182,8 @@ orderReplay of one destination, dry         | 401    | 403 200 200 200 | 403 200
 orderReplay to a destination                | 401    | 403 202 202 202 | 403 403 403 403 | 404 404 404 404
 listIncidents                               | 401    | 200 200 200 200 |                 |
 getIncident                                 | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
+listMessages                                | 401    | 200 200 200 200 |                 |
+getMessage                                  | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 listReplays                                 | 401    | 200 200 200 200 |                 |
 getReplay                                   | 401    | 200 200 200 200 | 403 403 403 403 | 404 404 404 404
 cancelReplay                                | 401    | 403 200 200 200 | 403 403 403 403 | 404 404 404 404
@@ -241,6 +259,10 @@ createNotificationSubscription | Developer | destinations:write | 201
 listNotificationSubscriptions | Viewer | destinations:read | 200
 deleteNotificationSubscription | Developer | destinations:write | 204
 
+createPortalLink          | Developer | portal:write       | 201
+listPortalLinks           | Developer | portal:write       | 200
+deletePortalLink          | Developer | portal:write       | 204
+
 listAudit                 | Viewer    | audit:read         | 200
 getStatistics             | Viewer    | events:read        | 200
 replaceSigningKey         | Developer | destinations:write | 200
@@ -271,6 +293,14 @@ testMapping               | Viewer    | senders:read       | 200
 tryMapping                | Viewer    | senders:read       | 200
 previewMapping            | Viewer    | events:read        | 200
 
+createSubscription        | Developer | senders:write      | 201
+listSubscriptions         | Viewer    | senders:read       | 200
+testSubscriptions         | Viewer    | senders:read       | 200
+getSubscription           | Viewer    | senders:read       | 200
+listSubscriptionHistory   | Viewer    | audit:read         | 200
+updateSubscription        | Developer | senders:write      | 200
+deleteSubscription        | Developer | senders:write      | 204
+
 listEvents                | Viewer    | events:read        | 200
 lookup                    | Viewer    | any                | 200
 countEvents               | Viewer    | events:read        | 200
@@ -288,7 +318,57 @@ purgeEvents               | Admin     | events:write       | 204
 orderReplay               | Developer | events:write       | 202
 listIncidents             | Viewer    | audit:read         | 200
 getIncident               | Viewer    | audit:read         | 200
+listMessages              | Viewer    | events:read        | 200
+getMessage                | Viewer    | events:read        | 200
 listReplays               | Viewer    | events:read        | 200
 getReplay                 | Viewer    | events:read        | 200
 cancelReplay              | Developer | events:write       | 200
+`;
+
+/**
+ * For every operation that visitors of the portal have: the right that their link needs, and the status about what the
+ * link names and about what it does not name; `-`: nothing can be named. `none`: no link allows it. Every other
+ * operation that needs a sign-in is 404.
+ */
+export const portalRights = `
+getPortalSession          | any       | 200 | -
+endPortalSession          | any       | 204 | -
+
+listEvents                | read      | 200 | 404
+countEvents               | read      | 200 | 404
+searchEvents              | read      | 200 | 404
+exportEvents              | read      | 200 | 404
+followStream              | read      | 200 | 404
+getEvent                  | read      | 200 | 404
+listAttempts              | read      | 200 | 404
+listEventHistory          | read      | 200 | 404
+getEventStory             | read      | 200 | 404
+replayEvent               | replay    | 200 | 404
+resendEvent               | replay    | 200 | 404
+retryEvent                | replay    | 200 | 404
+cancelEvent               | none      | 403 | 404
+
+listDestinations          | read      | 200 | -
+getDestination            | read      | 200 | 404
+listDestinationHistory    | read      | 200 | 404
+listCircuitHistory        | read      | 200 | 404
+getStatistics             | read      | 200 | 404
+testDestination           | test      | 202 | 404
+createDestination         | configure | 201 | -
+updateDestination         | configure | 200 | 404
+deleteDestination         | configure | 204 | 404
+regenerateDestinationToken | none     | 403 | 404
+getSigningSecret          | none      | 403 | 404
+replaceSigningSecret      | none      | 403 | 404
+expireSigningSecrets      | none      | 403 | 404
+removeSigningSecret       | none      | 403 | 404
+replaceSigningKey         | none      | 403 | 404
+removeSigningKey          | none      | 403 | 404
+
+listSubscriptions         | read      | 200 | 404
+getSubscription           | read      | 200 | 404
+listSubscriptionHistory   | read      | 200 | 404
+createSubscription        | configure | 201 | 404
+updateSubscription        | configure | 200 | 404
+deleteSubscription        | configure | 204 | 404
 `;

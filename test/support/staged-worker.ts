@@ -107,6 +107,16 @@ export async function stage(
       await relay.drained();
       return String(answer.json["eventId"]);
     },
+    /** Posts a message that is delivered to the destination alone; resolves to the id of the delivery. */
+    postMessage: async () => {
+      const { id: senderId, ingestToken } = await owner.client.api.createSender({ name: "Billing", fanOut: true });
+      await owner.client.api.createSubscription({ senderId, destinationUrlId: destinationId });
+      const url = `${relay.api.url}/api/v1/ingest/${tenantId}/${ingestToken}`;
+      const answer = await http("POST", url, { json: {}, headers: { "x-api-key": apiKey } });
+      await relay.drained();
+      const [delivery] = answer.json["deliveries"] as readonly { readonly eventId: string }[];
+      return delivery!.eventId;
+    },
     /** Sends a test event. */
     test: async () => {
       const answer = await owner.client.post(`/api/v1/destinations/${destinationId}/test`, {});

@@ -1,7 +1,7 @@
 import { createPublicKey, generateKeyPairSync, randomBytes, sign, type KeyObject } from "node:crypto";
 import { isIP } from "node:net";
 
-/** A server's private key and certificate, PEM. */
+/** The private key and certificate of a server or client, PEM. */
 export interface ServerIdentity {
   readonly key: string;
   readonly cert: string;
@@ -11,8 +11,8 @@ export interface ServerIdentity {
 export interface Authority {
   /** The certificate that clients trust, PEM. */
   readonly caPem: string;
-  /** A server certificate for these names and addresses; for this machine when left out. */
-  issue(hosts?: readonly string[]): ServerIdentity;
+  /** A certificate for these names and addresses; for this machine when left out. It expires in 30 days. */
+  issue(hosts?: readonly string[], validMs?: number): ServerIdentity;
   /** An authority below this one, whose certificate this one signed. */
   intermediate(): Authority;
 }
@@ -28,8 +28,8 @@ export function makeAuthority(above?: Issuer): Authority {
   const isAuthority = extension("2.5.29.19", sequence(boolean(true)));
   return {
     caPem: certificate(name, privateKey, above ?? issuer, [isAuthority]),
-    issue(hosts = thisMachine) {
-      return serverIdentity(hosts, issuer);
+    issue(hosts = thisMachine, validMs = 30 * dayMs) {
+      return serverIdentity(hosts, issuer, validMs);
     },
     intermediate: () => makeAuthority(issuer),
   };
@@ -45,13 +45,13 @@ interface Issuer {
   readonly key: KeyObject;
 }
 
-function serverIdentity(hosts: readonly string[], issuer?: Issuer): ServerIdentity {
+function serverIdentity(hosts: readonly string[], issuer?: Issuer, validMs?: number): ServerIdentity {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const name = hosts[0] ?? "server";
   const alternativeNames = extension("2.5.29.17", sequence(...hosts.map(generalName)));
   return {
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
-    cert: certificate(name, privateKey, issuer ?? { name, key: privateKey }, [alternativeNames]),
+    cert: certificate(name, privateKey, issuer ?? { name, key: privateKey }, [alternativeNames], validMs),
   };
 }
 
@@ -59,14 +59,17 @@ const dayMs = 86_400_000;
 const ecdsaWithSha256 = sequence(objectId("1.2.840.10045.4.3.2"));
 
 /** An X.509 version 3 certificate (RFC 5280), PEM. */
-function certificate(name: string, key: KeyObject, issuer: Issuer, extensions: readonly Buffer[]): string {
+function certificate(
+  name: string, key: KeyObject, issuer: Issuer, extensions: readonly Buffer[],
+  validMs = 30 * dayMs,
+): string {
   const now = Date.now();
   const content = sequence(
     tagged(0xa0, integer(Buffer.from([2]))),
     integer(Buffer.concat([Buffer.from([0x40]), randomBytes(15)])),
     ecdsaWithSha256,
     commonName(issuer.name),
-    sequence(time(now - dayMs), time(now + 30 * dayMs)),
+    sequence(time(now - dayMs), time(now + validMs)),
     commonName(name),
     createPublicKey(key).export({ type: "spki", format: "der" }),
     tagged(0xa3, sequence(...extensions)),

@@ -120,7 +120,7 @@ async function startTraffic({ relay, receiver, perPart, pauseMs, random }: Upgra
     /** Changes the destination that fails, and posts to it; resolves to the events once they wait for a retry. */
     async postToStuck(): Promise<readonly (string | undefined)[]> {
       const owner = relay.at(patient.owner);
-      await owner.patch(`/api/v1/destinations/${stuck.id}`, { serverRateLimit: 10 });
+      await served(() => owner.patch(`/api/v1/destinations/${stuck.id}`, { serverRateLimit: 10 }));
       const ids = await Promise.all([single.post(stuck), single.post(stuck), single.post(stuck)]);
       for (const id of ids) await eventReaches(owner, id ?? "", "WaitingRetry", patienceMs);
       return ids;
@@ -141,8 +141,8 @@ async function expectBalance({ relay, raised }: Upgrade, traffic: Traffic): Prom
   const histories = new Map<string, readonly HistoryFact[]>();
   for (const account of accounts) {
     const owner = relay.at(account.owner);
-    const own = await readHistories(owner, ledger.eventIdsOf(account));
-    expect(await listedTotals(owner), "totals by status").to.deep.equal(totalsOf(own));
+    const own = await served(() => readHistories(owner, ledger.eventIdsOf(account)));
+    expect(await served(() => listedTotals(owner)), "totals by status").to.deep.equal(totalsOf(own));
     if (account === undecided) expect(totalsOf(own)).to.deep.equal({ Cancelled: people.cancelled });
     else for (const [id, facts] of own) histories.set(id, facts);
   }
@@ -156,6 +156,11 @@ async function expectBalance({ relay, raised }: Upgrade, traffic: Traffic): Prom
   for (const [fault, found] of Object.entries(faults)) expect(found, fault).to.deep.equal([]);
   expect(figures).to.include({ unknownOutcomes: 0, extraDeliveries: 0 });
   expect(times("EventAnnotated"), "what only the next release writes").to.be.greaterThan(0);
+}
+
+/** Asks again while the answer is 503, as it may be while processes are replaced. */
+function served<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  return eventually(ask, () => true, patienceMs);
 }
 
 /** Waits until every event of the accounts has Succeeded or is Cancelled; replays given-up ones. */

@@ -67,7 +67,7 @@ export function errorOf(operation: string, answer: Response, text: string, now: 
   const { status, headers } = answer;
   const told = toldBy(headers.get("content-type") ?? "", text);
   const message = told.message ?? `${status} ${answer.statusText}`.trim();
-  const [, field = null] = /^([\w./-]+): /.exec(message) ?? [];
+  const [, field = null] = /^([\w./$-]+): /.exec(message) ?? [];
   const code = told.isDisposableEmail ? "disposable-email"
     : codes[status] ?? (status > 500 ? "unavailable" : "unexpected");
   return new RelayError(message, status, code, {

@@ -5,6 +5,7 @@ import { createRoot } from "react-dom/client";
 import { createQueries } from "./api/queries.ts";
 import { applyTheme, PreferencesProvider } from "./app/preferences.tsx";
 import { createPages } from "./app/router.tsx";
+import "./portal/code.ts";
 
 applyTheme();
 const queries = createQueries({

@@ -1,18 +1,20 @@
 import { destinations, expiredBefore, longestTimeoutMs, type Destination } from "../../features/destinations/facts.ts";
 import { decide, type WebhookCommand } from "../../features/events/decide.ts";
 import { evolve, isFinished, type Webhook, type WebhookState } from "../../features/events/facts.ts";
-import { countFinished, loadWebhook, referencesOf, type LoadedWebhook } from "../../features/events/webhooks.ts";
+import {
+  countFinished, entriesAfter, loadDue, referencesOf, type LoadedWebhook,
+} from "../../features/events/webhooks.ts";
 import { tenants, type Tenant } from "../../features/tenants/facts.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import { millis, timestamp } from "../../kernel/domain/time.ts";
 import type { Aggregates } from "../../kernel/log/aggregates.ts";
-import { entriesOf } from "../../kernel/log/origin.ts";
 import { UnreadableRecord } from "../../kernel/log/unreadable.ts";
 import { type Clock, sleep, timestampNow } from "../../kernel/ports/clock.ts";
 import {
   LogUnavailable, RevisionConflict, type Appended, type EventStore, type NewEntry, type Position,
 } from "../../kernel/ports/event-store.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import type { FirstAttempt } from "../../kernel/ports/work-queue.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
@@ -27,6 +29,7 @@ const lookAgainAfterMs = 1_000;
 
 interface ClaimParts {
   readonly store: EventStore;
+  readonly readModels: Pick<ReadModels, "get">;
   readonly aggregates: Aggregates;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -91,7 +94,7 @@ export class Claims {
 
   async #cancelBy(known: Known, command: WebhookCommand): Promise<Appended | Miss> {
     const facts = decide(known.state, command);
-    const entries = entriesOf(facts, originOf(known, this.#parts.workerId), this.#parts.ids);
+    const entries = entriesAfter(known, facts, originOf(known, this.#parts.workerId), this.#parts.ids);
     const appended = await this.#append(known, entries);
     if (!appended) return "nothing to do";
     countFinished(this.#parts.metrics, facts);
@@ -149,7 +152,7 @@ export class Claims {
   async #know(work: Unclaimed): Promise<Known | Miss> {
     if (work.kind === "first") return fresh(work.item) ?? "nothing to do";
     const { eventId } = work;
-    const loaded = await loadWebhook(this.#parts.store, eventId).catch((error: unknown) => {
+    const loaded = await loadDue(this.#parts, eventId).catch((error: unknown) => {
       if (!(error instanceof UnreadableRecord)) throw error;
       this.#passOver(eventId, error);
     });
@@ -174,7 +177,7 @@ export class Claims {
 
   /** The claim of an attempt at `at` (ms since 1970), or undefined where the event waits for no attempt. */
   #start(
-    known: Omit<Known, "revision">,
+    known: Omit<Known, "revision"> & Partial<Pick<Known, "revision">>,
     destination: { readonly state: Destination; readonly revision: number },
     tenant: Tenant,
     probe: boolean,
@@ -199,8 +202,8 @@ export class Claims {
       },
       at: timestamp(at),
     });
-    const entries = entriesOf(facts, originOf(known, this.#parts.workerId), this.#parts.ids);
-    const [started] = entries;
+    const entries = entriesAfter(known, facts, originOf(known, this.#parts.workerId), this.#parts.ids);
+    const started = entries.at(-1);
     const state = facts.reduce<WebhookState>(evolve, known.state);
     if (!started || !state) return undefined;
     return {

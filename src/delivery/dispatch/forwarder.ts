@@ -1,18 +1,24 @@
 import type { CircuitEvent } from "../../features/circuits/facts.ts";
 import type { DestinationEvent } from "../../features/destinations/facts.ts";
 import type { WebhookEvent } from "../../features/events/facts.ts";
+import { withDeliveries, type MessageEvent } from "../../features/messages/facts.ts";
 import type { Clock } from "../../kernel/ports/clock.ts";
-import type { EventLog, LogEntry, Position, RecordedEvent, Subscription } from "../../kernel/ports/event-store.ts";
+import {
+  noStream, type EventLog, type LogEntry, type Position, type RecordedEvent, type Subscription,
+} from "../../kernel/ports/event-store.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
 import type { WorkItem, WorkQueue } from "../../kernel/ports/work-queue.ts";
 import { notifiedTypes, type Notifier } from "./notifier.ts";
 
 const checkpointKey = "forwarder/checkpoint";
 const checkpointEveryMs = 1_000;
-const worked: readonly (WebhookEvent | DestinationEvent | CircuitEvent)["type"][] = [
-  "EventAccepted", "EventReplayed", "RetryBroughtForward", "DestinationActivated", "DestinationRateLimitChanged",
-  "DestinationPaceChanged", "DestinationDeleted", "CircuitClosed", "CircuitHalfOpened", "DeliveryAttemptStarted",
+const worked: readonly (WebhookEvent | MessageEvent | DestinationEvent | CircuitEvent)["type"][] = [
+  "EventAccepted", "MessageAccepted", "EventReplayed", "RetryBroughtForward", "DestinationActivated",
+  "DestinationRateLimitChanged", "DestinationPaceChanged", "DestinationDeleted", "CircuitClosed", "CircuitHalfOpened",
+  "DeliveryAttemptStarted",
 ];
+/** Events with one of these facts behind their acceptance are not waiting for a first attempt any more. */
+const leaving: ReadonlySet<string> = new Set(["DeliveryAttemptStarted", "DeliveryExhausted"]);
 const types = [...new Set([...worked, ...notifiedTypes])];
 const notified: ReadonlySet<string> = new Set(notifiedTypes);
 
@@ -58,9 +64,9 @@ export class Forwarder {
   }
 
   async #forward(entries: readonly LogEntry[], upTo: Position): Promise<void> {
-    const readable = entries.filter((entry) => entry.unreadable === undefined);
+    const readable = withDeliveries(entries).filter((entry) => entry.unreadable === undefined);
     // By id: a purged event's stream may begin again with another event.
-    const begun = new Set(readable.filter(({ type }) => type === "DeliveryAttemptStarted").map(eventIdOf));
+    const begun = new Set(readable.filter(({ type }) => leaving.has(type)).map(eventIdOf));
     const items = readable.flatMap((entry) =>
       entry.type === "EventAccepted" && begun.has(eventIdOf(entry)) ? [] : workOf(entry));
     if (items.length > 0) await this.#parts.queue.publish(items);
@@ -89,13 +95,17 @@ export function workOf(entry: RecordedEvent): WorkItem[] {
   switch (event.type) {
     case "EventAccepted": {
       const { eventId, tenantId, destinationId, payload, idempotencyKey, at: acceptedAt } = event.data;
-      const { eventType, ownerId, test, notification, slot } = event.data;
-      const { id: causationId, position, revision } = entry;
+      const { eventType, ownerId, test, notification, slot, messageId } = event.data;
+      const { id: causationId, position } = entry;
+      const revision = messageId === undefined ? entry.revision : noStream;
       // The destination may hold all other events, or send this one after others: its worker looks for it by itself.
       if (test || notification || slot !== undefined) return [{ kind: "wake", destinationId, position }];
       const { correlationId } = entry.metadata;
       const accepted = { eventId, tenantId, destinationId, payload, idempotencyKey, acceptedAt };
-      const classified = { ...(eventType !== undefined && { eventType }), ...(ownerId !== undefined && { ownerId }) };
+      const classified = {
+        ...(eventType !== undefined && { eventType }), ...(ownerId !== undefined && { ownerId }),
+        ...(messageId !== undefined && { messageId }),
+      };
       return [{ kind: "first", ...accepted, ...classified, causationId, correlationId, position, revision }];
     }
     case "EventReplayed":

@@ -15,7 +15,7 @@ import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import { entriesOf } from "../../kernel/log/origin.ts";
 import type { Timer } from "../../kernel/ports/clock.ts";
 import {
-  LogUnavailable, logStart, noStream, RevisionConflict, type EventStore, type Position, type RecordedEvent,
+  LogUnavailable, noStream, RevisionConflict, type EventStore, type Position, type RecordedEvent,
 } from "../../kernel/ports/event-store.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
 import type { Instruments, Metrics } from "../../kernel/ports/telemetry.ts";
@@ -26,7 +26,8 @@ type Exhausted = RecordedEvent<Extract<WebhookEvent, { readonly type: "DeliveryE
 
 /** The facts that may be notified. */
 export const notifiedTypes = [
-  "CircuitCounted", "CircuitOpened", "CircuitClosed", "DestinationDeactivated", "DeliveryExhausted",
+  "CircuitCounted", "CircuitOpened", "CircuitClosed", "DestinationDeactivated", "DestinationCertificateExpiring",
+  "DeliveryExhausted",
 ] as const satisfies readonly Told["type"][];
 
 /** At the so many-th failure in a row a destination counts as failing. */
@@ -56,6 +57,8 @@ interface Given {
 interface Minute {
   given: Given | undefined;
   timer: Timer;
+  /** Up to here events that were given up are counted: an entry of the log gives up one of a destination at most. */
+  counted: Position;
 }
 
 /** Accepts an event for each subscription to a fact, under a key that follows from both: once, also if repeated. */
@@ -64,8 +67,6 @@ export class Notifier {
   readonly #minutes = new Map<string, Minute>();
   /** Facts are taken, and minutes end, one after the other: none is counted while its count is being told. */
   readonly #inTurn = pLimit(1);
-  /** Up to here events that were given up are counted. */
-  #counted: Position = logStart;
 
   constructor(parts: NotifierParts) {
     this.#parts = parts;
@@ -126,24 +127,32 @@ export class Notifier {
         const subscribed = await this.#subscribed(fact, "destination.disabled");
         return this.#tell(fact, "destination.disabled", subscribed, { reason });
       }
+      case "DestinationCertificateExpiring": {
+        const { fingerprint, notAfter } = fact.data;
+        const subscribed = await this.#subscribed(fact, "certificate.expiring");
+        return this.#tell(fact, "certificate.expiring", subscribed, { fingerprint, notAfter });
+      }
       default:
     }
   }
 
-  /** Tells of the first at once, and of those that follow within a minute at its end. */
+  /** Tells of the first at once, and of later ones within a minute at its end. */
   async #collect(fact: Exhausted, after: Position): Promise<void> {
-    const { destinationId, notification, test } = fact.data;
-    const isCounted = fact.position <= this.#counted;
-    if (isCounted || notification || test || (await this.#subscribed(fact, "event.exhausted")).length === 0) return;
+    const { position: counted, data: { destinationId, notification, test } } = fact;
     const minute = this.#minutes.get(destinationId);
+    const isCounted = minute !== undefined && counted <= minute.counted;
+    if (isCounted || notification || test || (await this.#subscribed(fact, "event.exhausted")).length === 0) return;
     if (!minute) {
       await this.#tellOfGiven({ first: fact, after, newest: fact, count: 1 });
-      this.#minutes.set(destinationId, { given: undefined, timer: this.#later(destinationId, exhaustedEveryMs) });
-    } else if (minute.given) {
+      const timer = this.#later(destinationId, exhaustedEveryMs);
+      this.#minutes.set(destinationId, { given: undefined, timer, counted });
+      return;
+    }
+    if (minute.given) {
       minute.given.newest = fact;
       minute.given.count += 1;
     } else minute.given = { first: fact, after, newest: fact, count: 1 };
-    this.#counted = fact.position;
+    minute.counted = counted;
   }
 
   #later(destinationId: string, ms: number): Timer {
@@ -207,14 +216,15 @@ export class Notifier {
   }
 
   async #accept(
-    { id: factId, metadata: { correlationId } }: RecordedEvent<Told>, type: NotificationType,
+    { id: factId, metadata: { correlationId }, data: { destinationId: about } }: RecordedEvent<Told>,
+    type: NotificationType,
     { id: subscriptionId, tenantId, destinationId }: NotificationSubscription,
     content: { readonly payload: string; readonly slot?: number },
   ): Promise<void> {
     const { store, clock, ids, keys, metrics } = this.#parts;
     const { events } = await keys.get();
     const now = clock.now();
-    const eventId = eventIdOf(now, events.ofNotification(subscriptionId, type, factId));
+    const eventId = eventIdOf(now, events.ofNotification(subscriptionId, type, { factId, about }));
     const facts = decide(undefined, {
       type: "Accept",
       event: {

@@ -1,10 +1,14 @@
+import { isExpired, type SealedCertificate } from "../../features/destinations/certificates/facts.ts";
 import type { Destination, DestinationAuth } from "../../features/destinations/facts.ts";
 import type { Webhook, ReceiverAnswer } from "../../features/events/facts.ts";
 import type { Tenant } from "../../features/tenants/facts.ts";
 import { late, within, type Clock } from "../../kernel/ports/clock.ts";
-import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
+import type {
+  ClientCertificate, OutboundAnswer, OutboundClient, OutboundFailure,
+} from "../../kernel/ports/outbound.ts";
 import { Unsealable } from "../../kernel/ports/sealing.ts";
 import type { Vault } from "../../kernel/sealing/vault.ts";
+import { sha256 } from "../../kernel/tools/hashing.ts";
 import { maskedAnswer, secretForms, type SecretForm } from "./masking.ts";
 import { failed, type NotMade, type SendOutcome, retryAfterMs } from "./outcome.ts";
 import {
@@ -57,6 +61,7 @@ export class DeliveryClient {
   readonly #headers = new WeakMap<object, OwnHeaders>();
   /** By credentials that are sent as they are. */
   readonly #proofs = new WeakMap<DestinationAuth, Proof>();
+  readonly #certificates = new WeakMap<SealedCertificate, ClientCertificate>();
 
   constructor(parts: DeliveryClientParts) {
     this.#parts = parts;
@@ -70,7 +75,8 @@ export class DeliveryClient {
 
   /** Opens the way of the next request through the outbound proxy; the proxy's failure, or null. */
   async prepare({ destination, tenant }: Pick<Delivery, "destination" | "tenant">): Promise<string | null> {
-    const { outbound } = this.#parts;
+    const { outbound, clock } = this.#parts;
+    if (expiredCertificate(destination, clock.now())) return null;
     const problem = await outbound.prepare?.(destination.url);
     if (problem != null) return problem;
     const tokenEndpoint = this.#tokenEndpointFor(destination, tenant);
@@ -80,6 +86,8 @@ export class DeliveryClient {
   async send(delivery: Delivery): Promise<SendOutcome | NotMade> {
     const { clock, outbound } = this.#parts;
     const { url, timeoutMs: own } = delivery.destination;
+    const expired = expiredCertificate(delivery.destination, clock.now());
+    if (expired) return failed("tls", `the client certificate expired at ${expired.notAfter}: nothing was sent`, 0, {});
     const deadlineMs = own ?? this.#parts.deliveryTimeoutMs;
     const startedAt = clock.monotonic();
     const elapsed = () => Math.round(clock.monotonic() - startedAt);
@@ -87,9 +95,11 @@ export class DeliveryClient {
     let proof: Proof;
     let signing: Signing;
     let headers: OwnHeaders;
+    let clientCertificate: ClientCertificate | null;
     const body = Buffer.from(delivery.webhook.payload);
     try {
-      const proven = await this.#prove(delivery);
+      clientCertificate = this.#certificateOf(delivery);
+      const proven = await this.#prove(delivery, clientCertificate);
       if ("error" in proven) {
         if (proven.proxyProblem !== undefined) return { proxyProblem: proven.proxyProblem };
         return { ...failed("token", proven.error, elapsed(), {}), retryAfterMs: proven.retryAfterMs };
@@ -100,14 +110,14 @@ export class DeliveryClient {
       request = this.#request(delivery, body, signing, { auth: proof.header, own: headers.values });
     } catch (error) {
       if (!(error instanceof Unsealable)) throw error;
-      const why = "the secret or the credentials cannot be opened with the master key at hand";
+      const why = "the secret, the credentials or the client certificate cannot be opened with the master key at hand";
       return failed("token", why, elapsed(), {});
     }
     const timeoutMs = deadlineMs - elapsed();
     // A process that was held up may get its token after the attempt has been given up and made again.
     if (timeoutMs <= 0) return failed("token", lateToken, elapsed(), {});
     const answer = await outbound.post({
-      url, headers: request.headers, body, keepBytes: keptBodyBytes, timeoutMs, deadlineMs,
+      url, headers: request.headers, body, keepBytes: keptBodyBytes, timeoutMs, deadlineMs, clientCertificate,
     });
     if (answer.answered && answer.statusCode === 401) proof.turnedDown?.();
     const forms = [...signing.forms, ...proof.forms, ...headers.forms];
@@ -118,11 +128,11 @@ export class DeliveryClient {
     { webhook }: Delivery, body: Uint8Array, signing: Signing, headers: Pick<AttemptHeaders, "auth" | "own">,
   ): AttemptRequest {
     const { clock, userAgent } = this.#parts;
-    const { id: eventId, attempts: number, test } = webhook;
+    const { id: eventId, attempts: number, test, messageId } = webhook;
     const at = clock.now();
     const { signer } = signing;
     return attemptRequest({
-      eventId, number, test, body, signer, otherKeys: otherKeys(signing, at), ...headers, userAgent, at,
+      eventId, messageId, number, test, body, signer, otherKeys: otherKeys(signing, at), ...headers, userAgent, at,
     });
   }
 
@@ -131,7 +141,9 @@ export class DeliveryClient {
     if (destination.auth?.type !== "JwtBearer") return null;
     try {
       const fields = this.#parts.vault.credentials(destination, tenant) as unknown as ClientGrant;
-      return this.#parts.tokens.has({ ...fields, tenantId: tenant.id }) ? null : fields.tokenEndpoint;
+      const clientCertificate = this.#certificateOf({ destination, tenant });
+      const grant = { ...fields, tenantId: tenant.id, clientCertificate };
+      return this.#parts.tokens.has(grant) ? null : fields.tokenEndpoint;
     } catch (error) {
       // The attempt records that.
       if (error instanceof Unsealable) return null;
@@ -151,14 +163,30 @@ export class DeliveryClient {
     return own;
   }
 
-  #prove({ destination, tenant }: Delivery): Proof | Promise<Proof | NoToken> {
+  #certificateOf({ destination, tenant }: Pick<Delivery, "destination" | "tenant">): ClientCertificate | null {
+    const { clientCertificate: sealed } = destination;
+    if (!sealed) return null;
+    let known = this.#certificates.get(sealed);
+    if (!known) {
+      const pair = this.#parts.vault.clientCertificate(destination, tenant)!;
+      known = { ...pair, id: sha256(JSON.stringify(pair)) };
+      this.#certificates.set(sealed, known);
+    }
+    return known;
+  }
+
+  #prove(
+    { destination, tenant }: Delivery, clientCertificate: ClientCertificate | null,
+  ): Proof | Promise<Proof | NoToken> {
     const { auth } = destination;
     if (!auth) return { header: null, forms: [] };
     const known = this.#proofs.get(auth);
     if (known) return known;
     const fields = this.#parts.vault.credentials(destination, tenant);
     const credentials = { type: auth.type, ...fields } as unknown as Credentials;
-    if (credentials.type === "JwtBearer") return this.#granted({ ...credentials, tenantId: tenant.id }, destination);
+    if (credentials.type === "JwtBearer") {
+      return this.#granted({ ...credentials, tenantId: tenant.id, clientCertificate }, destination);
+    }
     const header = authHeader(credentials);
     const proof = { header, forms: secretForms(header.secrets) };
     this.#proofs.set(auth, proof);
@@ -171,9 +199,13 @@ export class DeliveryClient {
       ? await tokens.token(grant) : await within(clock, timeoutMs, tokens.token(grant, timeoutMs));
     if (result === late) return { error: lateToken, retryAfterMs: null };
     if ("error" in result) return result;
-    const header = bearer(result.token, grant.clientSecret);
+    const header = bearer(result.token, grant.clientSecret, ...Object.values(grant.extraParameters ?? {}));
     return { header, forms: secretForms(header.secrets), turnedDown: () => tokens.drop(grant, result.token) };
   }
+}
+
+function expiredCertificate({ clientCertificate }: Destination, now: number): SealedCertificate | null {
+  return clientCertificate && isExpired(clientCertificate, now) ? clientCertificate : null;
 }
 
 function outcomeOf(

@@ -8,12 +8,22 @@ export type Credentials =
   | ({ readonly type: "JwtBearer" } & ClientGrant)
   | { readonly type: "BasicAuth"; readonly username: string; readonly password: string };
 
+/** How a client proves itself to a token endpoint (RFC 6749, 2.3.1): by HTTP Basic, or in the form. */
+export type ClientProof = "basic" | "form";
+
 /** The data of a client that a token endpoint asks for (RFC 6749, 4.4). */
 export interface ClientGrant {
   readonly tokenEndpoint: string;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly scope?: string | undefined;
+  readonly audience?: string | undefined;
+  /** RFC 8707. */
+  readonly resource?: string | undefined;
+  /** Further parameters of the request. */
+  readonly extraParameters?: Readonly<Record<string, string>> | undefined;
+  /** Absent: by HTTP Basic, then in the form. */
+  readonly clientAuthentication?: ClientProof | undefined;
 }
 
 /** The header a destination wants to see, and how the log shows it. */
@@ -35,6 +45,8 @@ export interface AttemptRequest {
 /** What the headers of an attempt are made of. `at` is in milliseconds since 1970. */
 export interface AttemptHeaders {
   readonly eventId: string;
+  /** The message that it delivers, if it does. */
+  readonly messageId: string | null;
   readonly number: number;
   readonly body: Uint8Array;
   readonly signer: Signer;
@@ -50,13 +62,14 @@ export interface AttemptHeaders {
 
 /** The headers of one attempt. */
 export function attemptRequest(attempt: AttemptHeaders): AttemptRequest {
-  const { auth, own = {}, eventId, signer, otherKeys, body, at } = attempt;
+  const { auth, own = {}, eventId, messageId, signer, otherKeys, body, at } = attempt;
   const headers = {
     "Content-Type": "application/json",
     "User-Agent": attempt.userAgent,
     "X-Relay-Attempt": attempt.number.toString(),
     ...(attempt.test && { "X-Relay-Test": "true" }),
-    ...sign(signer, eventId, at, body, otherKeys),
+    ...(messageId !== null && { "X-Relay-Delivery": eventId }),
+    ...sign(signer, messageId ?? eventId, at, body, otherKeys),
   };
   const names = Object.keys(own);
   if (!auth && names.length === 0) return { headers, loggedHeaders: headers };

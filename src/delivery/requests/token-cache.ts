@@ -2,11 +2,11 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../kernel/ports/clock.ts";
 import type { OutboundClient } from "../../kernel/ports/outbound.ts";
 import { sha256 } from "../../kernel/tools/hashing.ts";
-import type { ClientGrant } from "./request.ts";
-import { requestToken, type ClientProof, type NoToken, type Token } from "./token-request.ts";
+import type { ClientProof } from "./request.ts";
+import { requestToken, type CertifiedGrant, type NoToken, type Token } from "./token-request.ts";
 
 /** A grant and its tenant: tenants share no token, even where their clients are the same. */
-export type TenantGrant = ClientGrant & { readonly tenantId: string };
+export type TenantGrant = CertifiedGrant & { readonly tenantId: string };
 
 interface TokenCacheSettings {
   readonly outbound: OutboundClient;
@@ -71,7 +71,7 @@ export class TokenCache {
     if (entry?.token === token) entry.until = -Infinity;
   }
 
-  #fetch(key: string, grant: ClientGrant, proof: ClientProof, deadlineMs: number): Entry {
+  #fetch(key: string, grant: TenantGrant, proof: ClientProof, deadlineMs: number): Entry {
     const { clock } = this.#settings;
     const startedAt = clock.monotonic();
     const longest = Math.max(deadlineMs, this.#settings.deadlineMs);
@@ -92,6 +92,12 @@ export class TokenCache {
 }
 
 /** A hash: tokens are kept for long, and no secret of the client with them. */
-function keyOf({ tenantId, tokenEndpoint, clientId, clientSecret, scope }: TenantGrant): string {
-  return sha256(JSON.stringify([tenantId, tokenEndpoint, clientId, clientSecret, scope]));
+function keyOf({
+  tenantId, tokenEndpoint, clientId, clientSecret, scope, audience, resource, extraParameters, clientAuthentication,
+  clientCertificate,
+}: TenantGrant): string {
+  return sha256(JSON.stringify([
+    tenantId, tokenEndpoint, clientId, clientSecret, scope, audience, resource, extraParameters, clientAuthentication,
+    clientCertificate?.id,
+  ]));
 }

@@ -1,10 +1,12 @@
 import type { Clock } from "../../kernel/ports/clock.ts";
-import type { OutboundAnswer, OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
+import type {
+  ClientCertificate, OutboundAnswer, OutboundClient, OutboundFailure,
+} from "../../kernel/ports/outbound.ts";
 import { retryAfterMs } from "./outcome.ts";
-import type { ClientGrant } from "./request.ts";
+import type { ClientGrant, ClientProof } from "./request.ts";
 
-/** How a client proves itself to a token endpoint (RFC 6749, 2.3.1): by HTTP Basic, or in the form. */
-export type ClientProof = "basic" | "form";
+/** A grant, and the client certificate that is shown to a token endpoint that asks for one (RFC 8705). */
+export type CertifiedGrant = ClientGrant & { readonly clientCertificate?: ClientCertificate | null };
 
 /** Why there is no token. */
 export interface NoToken {
@@ -34,21 +36,25 @@ interface TokenRequestParts {
 /** For an endpoint that does not say how long its tokens live. */
 const unstatedMs = 300_000;
 const keepBytes = 65_536;
-/** The error codes of RFC 6749, 5.2 and 4.1.2.1. Any other text might be a secret sent back. */
+/** The error codes of RFC 6749, 5.2 and 4.1.2.1, and of RFC 8707. Any other text might be a secret sent back. */
 const knownErrors: ReadonlySet<unknown> = new Set([
   "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
-  "invalid_scope", "access_denied", "server_error", "temporarily_unavailable",
+  "invalid_scope", "invalid_target", "access_denied", "server_error", "temporarily_unavailable",
 ]);
 /** Overload, or a failure of a gateway: these do not refuse the client's proof. */
 const saysNothingOfClient: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
-/** Asks for a token by the client-credentials grant: with the `first` proof, and after no token once with the other. */
+/**
+ * Asks for a token by the client-credentials grant: with the proof that the grant names; if it names none, with the
+ * `first`, and after no token once with the other.
+ */
 export async function requestToken(
-  parts: TokenRequestParts, grant: ClientGrant, first: ClientProof,
+  parts: TokenRequestParts, grant: CertifiedGrant, first: ClientProof,
 ): Promise<Token | NoToken> {
   const endsAt = parts.clock.monotonic() + parts.deadlineMs;
-  const one = await ask(parts, grant, first, endsAt);
-  if ("token" in one.result || !one.mayRefuseProof) return one.result;
+  const { clientAuthentication: only } = grant;
+  const one = await ask(parts, grant, only ?? first, endsAt);
+  if ("token" in one.result || only !== undefined || !one.mayRefuseProof) return one.result;
   const second = first === "basic" ? "form" : "basic";
   const { result: other } = await ask(parts, grant, second, endsAt);
   if ("token" in other || other.proxyProblem !== undefined || other.error === one.result.error) return other;
@@ -62,9 +68,10 @@ interface TokenReply {
 }
 
 async function ask(
-  { outbound, clock, userAgent, deadlineMs }: TokenRequestParts, grant: ClientGrant, proof: ClientProof, endsAt: number,
+  { outbound, clock, userAgent, deadlineMs }: TokenRequestParts, grant: CertifiedGrant, proof: ClientProof,
+  endsAt: number,
 ): Promise<TokenReply> {
-  const { clientId, clientSecret, scope } = grant;
+  const { clientId, clientSecret, scope, audience, resource, extraParameters, clientCertificate } = grant;
   const basic = Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString("base64");
   const outcome = await outbound.post({
     url: grant.tokenEndpoint,
@@ -75,13 +82,17 @@ async function ask(
       ...(proof === "basic" ? { Authorization: `Basic ${basic}` } : {}),
     },
     body: new URLSearchParams({
+      ...extraParameters,
       grant_type: "client_credentials",
       ...(scope ? { scope } : {}),
+      ...(audience ? { audience } : {}),
+      ...(resource ? { resource } : {}),
       ...(proof === "form" ? { client_id: clientId, client_secret: clientSecret } : {}),
     }).toString(),
     keepBytes,
     timeoutMs: Math.max(1, Math.round(endsAt - clock.monotonic())),
     deadlineMs,
+    clientCertificate,
   });
   const mayRefuseProof = outcome.answered && !saysNothingOfClient.has(outcome.statusCode);
   return { result: tokenIn(outcome, proof, clock.now()), mayRefuseProof };

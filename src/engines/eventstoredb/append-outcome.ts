@@ -8,6 +8,8 @@ import { positionOf } from "./positions.ts";
 export type AppendOutcome =
   | { readonly kind: "appended"; readonly appended: Appended }
   | { readonly kind: "conflict" }
+  /** The stream was deleted for good. */
+  | { readonly kind: "closed" }
   | { readonly kind: "refused"; readonly error: Error };
 
 const finalErrors = new Set([
@@ -32,6 +34,7 @@ export function outcomeOf(reply: streams.BatchAppendResp): AppendOutcome {
   const error = reply.getError();
   const name = nameOf(error);
   if (name === "WrongExpectedVersion") return { kind: "conflict" };
+  if (name === "StreamDeleted") return { kind: "closed" };
   const details = error?.getDetails()?.getValue_asU8();
   return { kind: "refused", error: refusalOf(name, details, error?.getMessage() ?? "") };
 }
@@ -46,8 +49,6 @@ function refusalOf(name: string | undefined, details: Uint8Array | undefined, me
       const bytes = shared.MaximumAppendSizeExceeded.deserializeBinary(details ?? new Uint8Array()).getMaxappendsize();
       return new EntryTooLarge(`an append has ${bytes} bytes at most on this server`);
     }
-    case "StreamDeleted":
-      return new UnacceptableEntry("the stream was deleted for good");
     case "BadRequest":
       return new UnacceptableEntry("the server calls the append a bad request");
     case "AccessDenied":

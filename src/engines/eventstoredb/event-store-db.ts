@@ -1,8 +1,9 @@
 import type { Clock } from "../../kernel/ports/clock.ts";
 import { entryOf, type EventCodec } from "../../kernel/ports/event-codec.ts";
 import {
-  LogUnavailable, logStart, timesOf, type Appended, type BatchHandler, type EntryTime, type EventStore, type LogEntry,
-  type NewEntry, type Position, type ReadOptions, type Subscription, type SubscriptionOptions,
+  LogUnavailable, logStart, timesOf, type Appended, type BatchHandler, type DeleteOptions, type EntryTime,
+  type EventStore, type LogEntry, type NewEntry, type Position, type ReadOptions, type Subscription,
+  type SubscriptionOptions,
 } from "../../kernel/ports/event-store.ts";
 import { AppendCalls } from "./append-calls.ts";
 import { Connection } from "./connection.ts";
@@ -83,9 +84,9 @@ export class EventStoreDb implements EventStore {
     return last !== undefined && isFence(last);
   }
 
-  async deleteStream(stream: string, expected?: number): Promise<void> {
+  async deleteStream(stream: string, expected?: number, { forGood = false }: DeleteOptions = {}): Promise<void> {
     this.#requireOpen();
-    await this.#writer.delete(stream, expected);
+    await (forGood ? this.#writer.close(stream, expected) : this.#writer.delete(stream, expected));
   }
 
   async readLog(

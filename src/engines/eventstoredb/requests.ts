@@ -81,6 +81,14 @@ export function deleteRequest(stream: string, revision: number): streams.DeleteR
     .setRevision(String(revision)));
 }
 
+/** The deletion of a stream for good, at its revision. */
+export function tombstoneRequest(stream: string, revision: number): streams.TombstoneReq {
+  const options = new streams.TombstoneReq.Options().setStreamIdentifier(identifierOf(stream));
+  if (revision === noStream) options.setNoStream(new shared.Empty());
+  else options.setRevision(String(revision));
+  return new streams.TombstoneReq().setOptions(options);
+}
+
 function proposed({ id, type, data, metadata }: Message): streams.BatchAppendReq.ProposedMessage {
   const message = new streams.BatchAppendReq.ProposedMessage()
     .setId(new shared.UUID().setString(id))

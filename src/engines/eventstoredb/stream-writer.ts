@@ -10,7 +10,9 @@ import type { Connection } from "./connection.ts";
 import { exceptionOf, unavailable } from "./failures.ts";
 import { readRecords } from "./reading.ts";
 import { fenceMessage, isFence, type StoredRecord } from "./records.ts";
-import { messagesOf, appendRequest, deleteRequest, readStreamRequest, type Message } from "./requests.ts";
+import {
+  messagesOf, appendRequest, deleteRequest, readStreamRequest, tombstoneRequest, type Message,
+} from "./requests.ts";
 import type { Tuning } from "./tuning.ts";
 
 /** The longest wait for a revived stream to become readable; the server needs some 20 ms. */
@@ -25,6 +27,11 @@ interface WriterContext {
   readonly tuning: Tuning;
   readonly onAppended: (position: Position) => void;
 }
+
+type DeletingCall = (
+  client: Awaited<ReturnType<Connection["streams"]>>, ...call: [...ReturnType<Connection["callArguments"]>, Reply]
+) => unknown;
+type Reply = (error: Error | null) => void;
 
 /** Appends and deletions by the port's rules, which are stricter than the server's. */
 export class StreamWriter {
@@ -55,6 +62,7 @@ export class StreamWriter {
     const until = this.#until();
     for (;;) {
       const outcome = await this.#send(stream, expected, messages, until);
+      if (outcome.kind === "closed") throw new RevisionConflict(stream, expected, noStream);
       if (outcome.kind === "appended") {
         const { appended } = outcome;
         // Such a high revision without an expected stream means that a deleted stream began again.
@@ -97,6 +105,21 @@ export class StreamWriter {
     }
   }
 
+  /** Deletes a stream for good, deleted or not. Throws as {@link delete} does. */
+  async close(stream: string, expected?: number): Promise<void> {
+    const until = this.#until();
+    for (let closed = false; !closed;) {
+      const [last] = await this.#read(stream, 1, true, until);
+      if (last && !isFence(last) && expected !== undefined && last.revision !== expected) {
+        throw new RevisionConflict(stream, expected, last.revision);
+      }
+      // At what was read: an append that came in between must not be destroyed unseen.
+      const request = tombstoneRequest(stream, last?.revision ?? noStream);
+      closed = await this.#persist("delete", until, (leftMs) =>
+        this.#delete(leftMs, (client, ...call) => client.tombstone(request, ...call)));
+    }
+  }
+
   /** Waits until a revived stream can be read, but not for long: it may have been deleted again. */
   async #reappeared(stream: string, until: number): Promise<void> {
     const { clock } = this.#context;
@@ -128,23 +151,30 @@ export class StreamWriter {
 
   /** Deletes the entries up to a fence, unless the stream was revived. */
   async #softDelete(stream: string, fenceRevision: number, until: number): Promise<void> {
-    await this.#persist("delete", until, async (leftMs) => {
-      const { connection } = this.#context;
-      const client = await connection.streams(leftMs);
-      try {
-        await new Promise<void>((resolve, reject) => {
-          client.delete(deleteRequest(stream, fenceRevision), ...connection.callArguments(leftMs), (error) => {
-            if (error) return reject(error);
-            connection.answered();
-            resolve();
-          });
+    await this.#persist("delete", until, (leftMs) =>
+      this.#delete(leftMs, (client, ...call) => client.delete(deleteRequest(stream, fenceRevision), ...call)));
+  }
+
+  /** Makes a call that deletes a stream; false where the stream is at another revision. */
+  async #delete(leftMs: number, call: DeletingCall): Promise<boolean> {
+    const { connection } = this.#context;
+    const client = await connection.streams(leftMs);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        call(client, ...connection.callArguments(leftMs), (error) => {
+          if (error) return reject(error);
+          connection.answered();
+          resolve();
         });
-      } catch (error) {
-        if (["wrong-expected-version", "stream-deleted"].includes(exceptionOf(error) ?? "")) return;
-        await connection.failed(client, error);
-        throw error;
-      }
-    });
+      });
+      return true;
+    } catch (error) {
+      const exception = exceptionOf(error);
+      if (exception === "stream-deleted") return true;
+      if (exception === "wrong-expected-version") return false;
+      await connection.failed(client, error);
+      throw error;
+    }
   }
 
   async #read(stream: string, limit: number, backwards: boolean, until: number): Promise<StoredRecord[]> {

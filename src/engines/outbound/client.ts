@@ -1,11 +1,12 @@
 import { isIP } from "node:net";
 import { createSecureContext, getCACertificates } from "node:tls";
 import { LRUCache } from "lru-cache";
+import type { Dispatcher } from "undici";
 import type { OutboundProxy } from "../../kernel/domain/outbound-proxy.ts";
-import type { OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
+import type { ClientCertificate, OutboundClient, OutboundFailure } from "../../kernel/ports/outbound.ts";
 import { createAddressRules } from "./address-rules.ts";
 import { Exchange, type OutboundResult } from "./exchange.ts";
-import type { CallFailure } from "./failures.ts";
+import { CallFailure } from "./failures.ts";
 import { createGuardedAgent } from "./guarded-agent.ts";
 import { createResolver, type Resolve } from "./resolver.ts";
 import { lateProxy } from "./tunnel.ts";
@@ -31,6 +32,8 @@ interface Target extends WireTarget {
 }
 
 const targetsKept = 1_000;
+/** Client certificates with connections: with further trusted certificates, each takes about 1.5 MB. */
+const certificatesKept = 100;
 
 /** The outbound client on undici. Throws RangeError for a network that is not CIDR, and for an invalid PEM. */
 export function createOutboundClient(settings: OutboundSettings): OutboundClient {
@@ -43,14 +46,32 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
     proxy,
   };
   const wires = new Wires(wireSettings);
-  const agent = createGuardedAgent({
+  // One for all connections with the same client certificate, or without one, since it reads every trusted certificate.
+  const agentWith = (pair?: ClientCertificate) => createGuardedAgent({
     ...wireSettings,
-    // One for all connections, since it reads every trusted certificate. Any of these ends a chain, as with curl.
     secureContext: createSecureContext({
+      // Any trusted certificate ends a chain, as with curl.
       allowPartialTrustChain: true,
       ...(extraCa === null ? {} : { ca: [...getCACertificates("default"), extraCa] }),
+      ...(pair && { cert: pair.certificate, key: pair.privateKey }),
     }),
   }, wires);
+  const agent = agentWith();
+  const agents = new LRUCache<string, Dispatcher>({ max: certificatesKept, dispose: (unused) => void unused.close() });
+  let isClosed = false;
+  /** Null for a certificate that TLS does not take. */
+  const agentFor = (pair: ClientCertificate | null): Dispatcher | null => {
+    if (!pair || isClosed) return agent;
+    const known = agents.get(pair.id);
+    if (known) return known;
+    try {
+      const made = agentWith(pair);
+      agents.set(pair.id, made);
+      return made;
+    } catch {
+      return null;
+    }
+  };
 
   const targets = new LRUCache<string, Target>({ max: targetsKept });
   const target = (text: string): Target | null => {
@@ -65,9 +86,11 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
   };
 
   return {
-    post({ url, headers, body, keepBytes, timeoutMs, deadlineMs = deliveryTimeoutMs }) {
+    post({ url, headers, body, keepBytes, timeoutMs, deadlineMs = deliveryTimeoutMs, clientCertificate = null }) {
       const called = target(url);
       if (!called) return Promise.resolve(malformed);
+      const dispatcher = agentFor(clientCertificate);
+      if (!dispatcher) return Promise.resolve(unusable);
       return new Promise((resolve) => {
         const givenMs = Math.min(timeoutMs, deadlineMs);
         const settle = proxy === null ? resolve : (result: OutboundResult) => {
@@ -76,7 +99,7 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
         };
         const exchange = new Exchange(keepBytes, givenMs, deadlineMs, settle);
         const { origin, path } = called;
-        agent.dispatch({ origin, path, method: "POST", headers, body }, exchange);
+        dispatcher.dispatch({ origin, path, method: "POST", headers, body }, exchange);
       });
     },
 
@@ -97,7 +120,9 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
 
     async close() {
       wires.close();
-      await agent.close();
+      isClosed = true;
+      const used = [agent, ...agents.values()];
+      await Promise.all(used.map((one) => one.close()));
     },
   };
 }
@@ -105,6 +130,8 @@ export function createOutboundClient(settings: OutboundSettings): OutboundClient
 function failureOf({ reason, message }: CallFailure): OutboundFailure {
   return { answered: false, reason, error: message, connected: false };
 }
+
+const unusable = failureOf(new CallFailure("tls", "the client certificate cannot be used for TLS"));
 
 const malformed: OutboundFailure = {
   answered: false, reason: "connection", error: "the address is not an https URL", connected: false,

@@ -55,12 +55,35 @@ const handshakeProblems: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the certificate's authority is not trusted",
 };
 
+const demanded = "the receiver demands a client certificate";
+const notAccepted = "the receiver does not accept the client certificate";
+
+/** Alerts about the client's certificate; in TLS 1.3 they come after the handshake. */
+const alerts: Readonly<Record<string, string>> = {
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: demanded,
+  ERR_SSL_SSLV3_ALERT_NO_CERTIFICATE: demanded,
+  ERR_SSL_SSLV3_ALERT_BAD_CERTIFICATE: notAccepted,
+  ERR_SSL_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE: notAccepted,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED: notAccepted,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_EXPIRED: notAccepted,
+  ERR_SSL_SSLV3_ALERT_CERTIFICATE_UNKNOWN: notAccepted,
+  ERR_SSL_TLSV1_ALERT_UNKNOWN_CA: notAccepted,
+  ERR_SSL_TLSV1_ALERT_ACCESS_DENIED: notAccepted,
+};
+
+/** The failure for an alert about the client's certificate; null for any other error. */
+export function certificateFailure(error: unknown): CallFailure | null {
+  const alert = alerts[codeOf(error)];
+  return alert === undefined ? null : new CallFailure("tls", alert);
+}
+
 /** The failure for an error between TCP connection and end of the TLS handshake. */
 export function handshakeFailure(error: unknown): CallFailure {
   const code = codeOf(error);
   if (code === "ECONNRESET" || code === "EPIPE") {
     return new CallFailure("connection", "the connection was closed during the TLS handshake");
   }
-  const problem = handshakeProblems[code] ?? `the TLS handshake failed${code === "" ? "" : ` (${code})`}`;
+  const problem = alerts[code] ?? handshakeProblems[code]
+    ?? `the TLS handshake failed${code === "" ? "" : ` (${code})`}`;
   return new CallFailure("tls", problem);
 }

@@ -2,7 +2,7 @@ import { isIP, type Socket } from "node:net";
 import { connect, type SecureContext, type TLSSocket } from "node:tls";
 import { Agent, type buildConnector, type Dispatcher } from "undici";
 import { readAnswers } from "./answer-reader.ts";
-import { CallFailure, handshakeFailure } from "./failures.ts";
+import { CallFailure, certificateFailure, handshakeFailure } from "./failures.ts";
 import { Wires, type WireSettings } from "./wires.ts";
 
 /** `connectTimeoutMs` holds for the connection, then again for the TLS handshake. */
@@ -93,6 +93,11 @@ function handshake(
     readAnswers(socket);
     succeed(socket);
   });
-  socket.on("error", (error) => fail(handshakeFailure(error)));
+  socket.on("error", (error) => {
+    fail(handshakeFailure(error));
+    const refusal = certificateFailure(error);
+    // The end of the connection follows, and would hide the alert.
+    if (refusal) socket.destroy(refusal);
+  });
   socket.once("close", () => fail(new CallFailure("connection", "the connection was closed before an answer")));
 }

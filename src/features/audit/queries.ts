@@ -5,6 +5,7 @@ import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { tenantCounter } from "../../kernel/ports/read-models.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
 import { told, type ToldFact } from "../history.ts";
+import { subscriptionsId, type Subscription } from "../subscriptions/facts.ts";
 
 /** Queries about the changes of a tenant, and their authors. */
 export class AuditQueries {
@@ -22,16 +23,20 @@ export class AuditQueries {
     const isWhole = Object.values(filter).every((value) => value === undefined);
     const asked = { ...selected, counter: isWhole ? tenantCounter(audit, tenantId) : null, page };
     const found = await listed(this.#parts, audit, asked, auditItem);
-    const streamOf = ({ subject }: AuditItem) => streamOfSubject(subject, tenantId);
+    const streamOf = (item: AuditItem) => streamOfSubject(item, tenantId);
     return { ...found, items: await told(this.#parts, caller, found.items, streamOf) };
   }
 }
 
 /** The stream that has the facts about a subject. */
-function streamOfSubject({ type, id }: AuditItem["subject"], tenantId: string): string {
+function streamOfSubject({ subject: { type, id }, data }: AuditItem, tenantId: string): string {
   switch (type) {
     case "user": return streams.tenant(tenantId);
     case "purge": return streams.purges(tenantId);
+    case "subscription": {
+      const { senderId, ownerId } = data as Pick<Subscription, "senderId" | "ownerId">;
+      return streams.subscriptions(subscriptionsId(senderId, ownerId));
+    }
     case "notificationSubscription": return streams.notifications(tenantId);
     case "cancellation": return streams.cancellations(tenantId);
     default: return streams[type](id);

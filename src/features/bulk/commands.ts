@@ -13,6 +13,7 @@ import { actOnEach, bulkFilter, record, selectedBy } from "../events/selection.t
 import type { ShownEvents } from "../events/shown-events.ts";
 import {
   changeShown, loadShown, eventView, countFinished, slotOfResent, tracesOf, type LoadedWebhook,
+  type ShownSources,
 } from "../events/webhooks.ts";
 import type { ReplaysEvent } from "../replays/facts.ts";
 import { cancellableStatuses, type CancellationsEvent } from "./facts.ts";
@@ -30,7 +31,7 @@ export class BulkCancel {
   readonly #parts;
 
   constructor(
-    parts: Pick<KernelParts, "store" | "aggregates" | "clock" | "ids" | "metrics"> & { readonly shown: ShownEvents },
+    parts: ShownSources & Pick<KernelParts, "clock" | "ids" | "metrics"> & { readonly shown: ShownEvents },
   ) {
     this.#parts = parts;
   }
@@ -85,7 +86,7 @@ export class BulkReplay {
   readonly #parts;
 
   constructor(
-    parts: Pick<KernelParts, "store" | "aggregates" | "clock" | "ids" | "metrics"> & { readonly shown: ShownEvents },
+    parts: ShownSources & Pick<KernelParts, "clock" | "ids" | "metrics"> & { readonly shown: ShownEvents },
   ) {
     this.#parts = parts;
   }

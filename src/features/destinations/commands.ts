@@ -1,55 +1,34 @@
 import type { Inputs } from "../../../schemas/api.ts";
 import createDestination from "../../../schemas/requests/create-destination.json" with { type: "json" };
-import { ownOf } from "../../kernel/callers/access.ts";
+import { ownerOfNew, ownOf, requireRoom, requireSameOwner } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { checkOutboundUrl, checkPlainText, cleanName } from "../../kernel/callers/input-rules.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { requireRole } from "../../kernel/domain/roles.ts";
+import { same } from "../../kernel/domain/settings.ts";
+import { timestamp } from "../../kernel/domain/time.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Origin } from "../../kernel/log/origin.ts";
 import { timestampNow } from "../../kernel/ports/clock.ts";
-import type { OutboundClient } from "../../kernel/ports/outbound.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import { places } from "../../kernel/sealing/vault.ts";
 import { secretToken, sha256 } from "../../kernel/tools/hashing.ts";
+import { readKeyPair, type KeyPair, type ReadKeyPair } from "../../kernel/tools/key-pair.ts";
 import { circuits, changeCircuit } from "../circuits/facts.ts";
+import type { SubscriptionCommands } from "../subscriptions/commands.ts";
 import { ownTenant, type Tenant } from "../tenants/facts.ts";
+import { isExpired, type SealedCertificate } from "./certificates/facts.ts";
+import { readAuth, type AuthInput } from "./credentials.ts";
 import { decide, type DestinationCommand } from "./decide.ts";
-import { destinations, type AuthType, type Destination } from "./facts.ts";
-import { checkApart, checkHeaderName, checkHeaderValue, readHeaders, withKept } from "./headers.ts";
+import { destinations, type Destination } from "./facts.ts";
+import { checkApart, readHeaders, withKept } from "./headers.ts";
 import { noLoad } from "./health.ts";
 import { problemOfRetryPolicy, type DestinationRetryPolicy } from "./policy.ts";
-import type { DestinationView, DestinationQueries } from "./queries.ts";
-
-/** Fields of credentials as a body has them, for any type of authentication; others may be among them. */
-export type GivenCredentials = Readonly<Record<string, string>>;
+import { viewOf, type DestinationView, type DestinationQueries } from "./queries.ts";
 
 /** A new destination; settings that it lacks are unset. */
 export type NewDestination =
   & Pick<Inputs["createDestination"], "url" | "serverRateLimit"> & Partial<Inputs["createDestination"]>;
-
-interface AuthInput {
-  readonly type: AuthType;
-  readonly credentials: GivenCredentials;
-}
-
-interface Field {
-  readonly name: string;
-  readonly optional?: boolean;
-  readonly check: (field: string, value: string, outbound: Pick<OutboundClient, "refusalOf">) => void;
-}
-
-const shapes: Readonly<Record<AuthType, readonly Field[]>> = {
-  ApiKey: [{ name: "headerName", check: checkHeaderName }, { name: "value", check: checkHeaderValue }],
-  BearerToken: [{ name: "token", check: checkHeaderValue }],
-  JwtBearer: [
-    { name: "tokenEndpoint", check: checkOutboundUrl },
-    { name: "clientId", check: text },
-    { name: "clientSecret", check: text },
-    { name: "scope", optional: true, check: text },
-  ],
-  BasicAuth: [{ name: "username", check: username }, { name: "password", check: checkPlainText }],
-};
 
 /** Commands on destinations. */
 export class DestinationCommands {
@@ -57,7 +36,7 @@ export class DestinationCommands {
 
   constructor(
     parts: Pick<KernelParts, "aggregates" | "vault" | "outbound" | "clock" | "ids" | "logger">
-      & { readonly queries: DestinationQueries },
+      & { readonly queries: DestinationQueries; readonly subscriptions: SubscriptionCommands },
   ) {
     this.#parts = parts;
   }
@@ -68,42 +47,49 @@ export class DestinationCommands {
     input: NewDestination,
     origin: Origin,
   ): Promise<DestinationView & { readonly ingestToken: string }> {
-    const { aggregates, queries, outbound, ids, clock } = this.#parts;
+    const { aggregates, outbound, ids, clock } = this.#parts;
     checkOutboundUrl("url", input.url, outbound);
     const settings = readSettings(input);
     const auth = readAuth(input, outbound);
     const headers = withKept({}, readHeaders(input.headers ?? null));
     checkApart("headers", headers, auth);
+    const certificate = readCertificate(input.clientCertificate, clock.now());
     const { tenantId } = caller;
     const tenant = await ownTenant(aggregates, caller);
     requireRole(caller, "Developer", "register destinations");
+    const ownerId = ownerOfNew(caller, settings.ownerId);
+    requireRoom(caller);
     const destinationId = ids.uuid();
     const ingestToken = this.#newToken();
     const command: DestinationCommand = {
       type: "RegisterDestination",
       destination: {
-        destinationId, tenantId, ...settings,
+        destinationId, tenantId, ...settings, ownerId,
         headers: this.#sealHeaders(headers, tenant, destinationId),
         auth: auth ? this.#seal(auth, tenant, destinationId) : null,
+        clientCertificate: certificate && this.#sealCertificate(certificate, tenant, destinationId),
         ingestTokenHash: sha256(ingestToken),
       },
       at: timestampNow(clock),
     };
     await aggregates.change(destinations, destinationId, origin, (state) => decide(state, command));
-    return { ...(await queries.withLoad(caller, destinationId, noLoad)), ingestToken };
+    const { state } = await aggregates.current(destinations, destinationId);
+    return { ...viewOf(state!, undefined, noLoad), ingestToken };
   }
 
   async change(
     caller: Caller, id: string, input: Inputs["updateDestination"], origin: Origin,
   ): Promise<DestinationView> {
-    const { aggregates, queries, outbound, clock } = this.#parts;
+    const { aggregates, queries, outbound, vault, clock } = this.#parts;
     if (input.url !== undefined) checkOutboundUrl("url", input.url, outbound);
     const settings = readSettings(input);
     if (input.removeAuth && input.authType !== undefined) refuse("invalid", "removeAuth: excludes an authType");
     const auth = readAuth(input, outbound);
     const headers = input.headers === undefined ? undefined : readHeaders(input.headers);
     if (headers) checkApart("headers", headers, auth);
-    await this.#own(caller, id, "change destinations");
+    const certificate = readCertificate(input.clientCertificate, clock.now());
+    const { ownerId } = await this.#own(caller, id, "change destinations");
+    requireSameOwner(caller, input.ownerId, ownerId);
     const tenant = await ownTenant(aggregates, caller);
     // Asked before the change: an answer of 503 leaves nothing half-done.
     const load = await queries.load(caller, id);
@@ -114,6 +100,7 @@ export class DestinationCommands {
       isBusy: (load.waiting ?? 0) + (load.inFlight ?? 0) > 0,
       active: input.status && input.status === "active",
       auth: auth ? this.#seal(auth, tenant, id) : input.removeAuth ? null : undefined,
+      clientCertificate: certificate && this.#sealCertificate(certificate, tenant, id),
       at: timestampNow(clock),
     };
     await aggregates.change(destinations, id, origin, (state) => {
@@ -121,7 +108,8 @@ export class DestinationCommands {
       if (headers && state && !auth && !input.removeAuth) {
         checkApart("headers", headers, this.#openedAuth(state, tenant));
       }
-      return decide(state, command);
+      const isKept = certificate && state && same(vault.clientCertificate(state, tenant), pairOf(certificate));
+      return decide(state, isKept ? { ...command, clientCertificate: undefined } : command);
     });
     if (input.status === "active") await this.#closeCircuit(caller, id, origin);
     return queries.withLoad(caller, id, load);
@@ -143,12 +131,15 @@ export class DestinationCommands {
   async remove(caller: Caller, id: string, origin: Origin): Promise<void> {
     await this.#own(caller, id, "delete destinations");
     const command: DestinationCommand = { type: "DeleteDestination", at: timestampNow(this.#parts.clock) };
-    await this.#parts.aggregates.change(destinations, id, origin, (state) => decide(state, command));
+    const { aggregates, subscriptions } = this.#parts;
+    await aggregates.change(destinations, id, origin, (state) => decide(state, command));
+    await subscriptions.removeAll(caller, { destinationUrlId: id }, origin);
   }
 
-  async #own(caller: Caller, id: string, to: string): Promise<void> {
-    await ownOf(this.#parts.aggregates, destinations, id, caller, "destination");
+  async #own(caller: Caller, id: string, to: string): Promise<Destination> {
+    const destination = await ownOf(this.#parts.aggregates, destinations, id, caller, "destination");
     requireRole(caller, "Developer", to);
+    return destination;
   }
 
   /** A person's setting overrides the circuit. */
@@ -162,6 +153,13 @@ export class DestinationCommands {
   #seal({ type, credentials }: AuthInput, tenant: Tenant, destinationId: string) {
     const place = places.credentials(tenant.id, destinationId);
     return { type, credentials: this.#parts.vault.seal(JSON.stringify(credentials), tenant, place) };
+  }
+
+  #sealCertificate(certificate: ReadKeyPair, tenant: Tenant, destinationId: string): SealedCertificate {
+    const { fingerprint, notAfterMs } = certificate;
+    const place = places.clientCertificate(tenant.id, destinationId);
+    const pem = this.#parts.vault.seal(JSON.stringify(pairOf(certificate)), tenant, place);
+    return { fingerprint, notAfter: timestamp(notAfterMs), pem };
   }
 
   #sealHeaders<Value extends string | null>(
@@ -186,22 +184,18 @@ export class DestinationCommands {
   }
 }
 
-function readAuth(
-  body: { readonly authType?: AuthType | undefined; readonly credentials?: GivenCredentials | undefined },
-  outbound: Pick<OutboundClient, "refusalOf">,
-): AuthInput | undefined {
-  const { authType, credentials } = body;
-  if (authType === undefined || credentials === undefined) return undefined;
-  const kept: Record<string, string> = {};
-  for (const { name, optional, check } of shapes[authType]) {
-    const field = `credentials.${name}`;
-    const value = Object.hasOwn(credentials, name) ? credentials[name] : undefined;
-    if (value === undefined && optional) continue;
-    if (value === undefined) refuse("invalid", `${field}: is required`);
-    check(field, value, outbound);
-    kept[name] = value;
-  }
-  return { type: authType, credentials: kept };
+/** The key pair of a body; null removes the stored one. Throws a Refusal (invalid). */
+function readCertificate(given: KeyPair | null | undefined, now: number): ReadKeyPair | null | undefined {
+  if (!given) return given;
+  const read = readKeyPair(given);
+  if ("problem" in read) refuse("invalid", `clientCertificate.${read.field}: ${read.problem}`);
+  const notAfter = timestamp(read.notAfterMs);
+  if (isExpired({ notAfter }, now)) refuse("invalid", `clientCertificate.certificate: expired at ${notAfter}`);
+  return read;
+}
+
+function pairOf({ certificate, privateKey }: KeyPair): KeyPair {
+  return { certificate, privateKey };
 }
 
 /** The settings of a body as they are kept; null unsets one. Throws a Refusal (invalid). */
@@ -226,15 +220,4 @@ function readRetries(policy: DestinationRetryPolicy): DestinationRetryPolicy {
   const problem = problemOfRetryPolicy(policy);
   if (problem !== null) refuse("invalid", problem);
   return fieldsOf(createDestination.properties.retryPolicy, policy);
-}
-
-/** RFC 7617 lets both user and password be empty: many APIs want a token for one of them, and nothing for the other. */
-function username(field: string, value: string): void {
-  checkPlainText(field, value);
-  if (value.includes(":")) refuse("invalid", `${field}: must not contain a colon`);
-}
-
-function text(field: string, value: string): void {
-  if (value === "") refuse("invalid", `${field}: must not be empty`);
-  checkPlainText(field, value);
 }

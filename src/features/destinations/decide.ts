@@ -2,6 +2,7 @@ import type { DataOf } from "../../kernel/domain/domain-event.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { changesOf, creationOf, same, type Given, type NewValues } from "../../kernel/domain/settings.ts";
 import { dayMs, millis, type Timestamp } from "../../kernel/domain/time.ts";
+import { expiryOf, type SealedCertificate } from "./certificates/facts.ts";
 import {
   destinationFacts, unset, type DestinationAuth, type DestinationEvent, type DestinationSettings,
   type DestinationState,
@@ -25,11 +26,15 @@ export type DestinationCommand =
       readonly isBusy?: boolean;
       /** null removes the configured authentication. */
       readonly auth?: DestinationAuth | null | undefined;
+      /** null removes the configured certificate. */
+      readonly clientCertificate?: SealedCertificate | null | undefined;
       readonly at: Timestamp;
     }
   | { readonly type: "RegenerateIngestToken"; readonly ingestTokenHash: string; readonly at: Timestamp }
   /** Deactivates the destination if it only failed for too long; `since`: the first of its failures in a row. */
   | { readonly type: "DisableFailing"; readonly since: Timestamp; readonly at: Timestamp }
+  /** Records that the client certificate expires soon, once. */
+  | { readonly type: "RecordCertificateExpiry"; readonly at: Timestamp }
   | { readonly type: "DeleteDestination"; readonly at: Timestamp }
   | SigningCommand;
 
@@ -45,7 +50,7 @@ export function decide(state: DestinationState, command: DestinationCommand): De
   const ids = { destinationId: state.id, tenantId: state.tenantId, at: command.at };
   switch (command.type) {
     case "ChangeDestination": {
-      const { active, auth, headers, isBusy = false, ...others } = command;
+      const { active, auth, headers, clientCertificate, isBusy = false, ...others } = command;
       if (isBusy && !same(others.ordering ?? state.ordering, state.ordering)) {
         refuse("rejected", "ordering: cannot change while events of the destination wait");
       }
@@ -53,6 +58,12 @@ export function decide(state: DestinationState, command: DestinationCommand): De
       const events: DestinationEvent[] = changesOf(destinationFacts, state, settings, ids);
       if (auth === null && state.auth) events.push({ type: "DestinationAuthRemoved", data: ids });
       if (auth) events.push({ type: "DestinationAuthConfigured", data: { ...ids, auth } });
+      if (clientCertificate === null && state.clientCertificate) {
+        events.push({ type: "DestinationCertificateRemoved", data: ids });
+      }
+      if (clientCertificate) {
+        events.push({ type: "DestinationCertificateConfigured", data: { ...ids, clientCertificate } });
+      }
       if (active !== undefined && active !== state.active) {
         events.push({ type: active ? "DestinationActivated" : "DestinationDeactivated", data: ids });
       }
@@ -70,6 +81,8 @@ export function decide(state: DestinationState, command: DestinationCommand): De
       if (millis(command.at) - since < disableAfterDays * dayMs) return [];
       return [{ type: "DestinationDeactivated", data: { ...ids, reason: "failing" } }];
     }
+    case "RecordCertificateExpiry":
+      return expiryOf(state, command.at);
     case "DeleteDestination":
       return [{ type: "DestinationDeleted", data: { ...ids, ingestTokenHash: state.ingestTokenHash } }];
     default:

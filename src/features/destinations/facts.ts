@@ -11,6 +11,9 @@ import { streams } from "../../kernel/domain/streams.ts";
 import { dayMs, timestamp, type Timestamp } from "../../kernel/domain/time.ts";
 import type { AggregateType } from "../../kernel/log/aggregates.ts";
 import type { Circuit, CircuitPosition } from "../circuits/facts.ts";
+import {
+  certificateFacts, clientCertificate, evolveCertificate, noCertificate, type OwnCertificate,
+} from "./certificates/facts.ts";
 import { circuitPolicy, retryPolicy, type CircuitPolicy, type DestinationRetryPolicy } from "./policy.ts";
 import { evolveSigning, noOwnSigning, signingFacts, type OwnSigning } from "./signing/facts.ts";
 
@@ -67,6 +70,7 @@ export const destinationFacts = {
       metadata: optional(metadata), headers: optional(headers),
       expireAfterDays: optional(expireAfterDays), disableAfterDays: optional(disableAfterDays),
       ordering: optional(described<Ordering>(orderingSchema, "The order of deliveries; missing where there is none.")),
+      clientCertificate: optional(clientCertificate),
     },
     meaning: "The destination was registered.",
     words: [
@@ -75,7 +79,7 @@ export const destinationFacts = {
     ],
     shown: [
       ...told, "url", "serverRateLimit", "auth", "whenSuspended", "ratePerSecond", ...descriptive, "headers", ...policy,
-      "ordering",
+      "ordering", "clientCertificate",
     ],
     audit: "destination",
     creates: true,
@@ -213,6 +217,7 @@ export const destinationFacts = {
     audit: "destination",
     replaces: "ingestToken",
   }),
+  ...certificateFacts,
   ...signingFacts,
   DestinationDeleted: fact({
     data: { ...ids, ingestTokenHash: text("SHA-256 of the ingest token.") },
@@ -261,7 +266,7 @@ export const unset = {
 } satisfies Partial<DestinationSettings>;
 
 /** A destination as folded from its own stream. Its circuit decides whether it is Suspended. */
-export interface Destination extends DestinationSettings, OwnSigning {
+export interface Destination extends DestinationSettings, OwnSigning, OwnCertificate {
   readonly id: string;
   readonly tenantId: string;
   readonly active: boolean;
@@ -284,7 +289,8 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
   if (event.type === "DestinationRegistered") {
     const { destinationId, at, ...settings } = event.data;
     const times = { orderedSince: at, activeSince: at, createdAt: at, updatedAt: at };
-    return { ...unset, ...noOwnSigning, ...settings, id: destinationId, active: true, deleted: false, ...times };
+    const defaults = { ...unset, ...noOwnSigning, ...noCertificate };
+    return { ...defaults, ...settings, id: destinationId, active: true, deleted: false, ...times };
   }
   if (!state) return state;
   const updatedAt = event.data.at;
@@ -308,6 +314,10 @@ export function evolve(state: DestinationState, event: DestinationEvent): Destin
       return { ...state, auth: null, updatedAt };
     case "IngestTokenRegenerated":
       return { ...state, ingestTokenHash: event.data.ingestTokenHash, updatedAt };
+    case "DestinationCertificateConfigured":
+    case "DestinationCertificateRemoved":
+    case "DestinationCertificateExpiring":
+      return evolveCertificate(state, event);
     case "DestinationDeleted":
       return { ...state, deleted: true, updatedAt };
     default:

@@ -1,5 +1,6 @@
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { shownName } from "../../kernel/operations/validate.ts";
+import type { OpenCredentials } from "../../kernel/sealing/vault.ts";
 import { isSettableHeader, type AuthType } from "./facts.ts";
 
 /** Headers by their names, as they were given. */
@@ -35,11 +36,11 @@ export function withKept(stored: Headers, headers: Readonly<Record<string, strin
 /** Throws a Refusal (invalid) that names the field where the credentials use one of the headers. */
 export function checkApart(
   field: "headers" | "credentials", headers: object,
-  auth: { readonly type: AuthType; readonly credentials: Headers } | null | undefined,
+  auth: { readonly type: AuthType; readonly credentials: OpenCredentials } | null | undefined,
 ): void {
   if (!auth) return;
-  const used = (auth.type === "ApiKey" ? auth.credentials["headerName"] ?? "" : "Authorization").toLowerCase();
-  const name = Object.keys(headers).find((one) => one.toLowerCase() === used);
+  const used = auth.type === "ApiKey" ? auth.credentials["headerName"] : "Authorization";
+  const name = Object.keys(headers).find((one) => typeof used === "string" && one.toLowerCase() === used.toLowerCase());
   if (name === undefined) return;
   if (field === "headers") refuse("invalid", `headers.${shownName(name)}: the credentials use this header`);
   refuse("invalid", `credentials: use ${shownName(name)}, which is one of the destination's headers`);

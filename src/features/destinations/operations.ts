@@ -5,7 +5,8 @@ import createDestination from "../../../schemas/requests/create-destination.json
 import listDestinations from "../../../schemas/requests/list-destinations.json" with { type: "json" };
 import testDestination from "../../../schemas/requests/test-destination.json" with { type: "json" };
 import updateDestination from "../../../schemas/requests/update-destination.json" with { type: "json" };
-import { access } from "../../kernel/operations/access.ts";
+import { mostNamed } from "../../kernel/callers/caller.ts";
+import { access, withPortal } from "../../kernel/operations/access.ts";
 import { payloadReader } from "../../kernel/operations/body-reader.ts";
 import { asOfWords, facts, json, nothing, page, problem } from "../../kernel/operations/description.ts";
 import { changeOf, extended } from "../../kernel/operations/extended.ts";
@@ -16,10 +17,11 @@ import { historyLists, historyRequest } from "../history.ts";
 import type { Services } from "../services.ts";
 import { healthOf, noLoad } from "./health.ts";
 
-const read = access("Viewer", "destinations:read");
-const readHistory = access("Viewer", "audit:read");
+const read = withPortal(access("Viewer", "destinations:read"), "read");
+const readHistory = withPortal(access("Viewer", "audit:read"), "read");
 const write = access("Developer", "destinations:write");
-const test = access("Developer", "events:write");
+const configure = withPortal(write, "configure");
+const test = withPortal(access("Developer", "events:write"), "test");
 const id = "The destination's id.";
 const newDestination = extended(createDestination, authentication);
 const changedDestination = extended(changeOf(createDestination, updateDestination), authentication);
@@ -35,7 +37,7 @@ export function destinationOperations({ commands, queries }: Services): Operatio
     signedIn({
       id: "createDestination",
       route: "POST /api/v1/destinations",
-      access: write,
+      access: configure,
       tag,
       summary: "Register a destination",
       description:
@@ -65,8 +67,16 @@ export function destinationOperations({ commands, queries }: Services): Operatio
         201: json("created-destination", "The destination and its ingest token, shown here only.", {
           ...unauthenticated, health: healthOf(undefined, noLoad), ingestToken,
         }),
-        403: problem("The caller is a Viewer.", "only Developer or above may register destinations"),
+        403: problem(
+          "The caller is a Viewer, or a visitor of the portal whose link names no owner, or another one.",
+          "only Developer or above may register destinations", "ownerId: is set by the portal link",
+          "the portal link names destinations, not an owner: nothing can be added",
+        ),
         404: problem("The caller's tenant is gone.", "tenant not found"),
+        422: problem(
+          "The portal has the most destinations.",
+          `the portal has ${mostNamed} destinations, which is the most; delete one`,
+        ),
       },
     }, async (call) => ({
       status: 201,
@@ -155,7 +165,7 @@ export function destinationOperations({ commands, queries }: Services): Operatio
     signedIn({
       id: "updateDestination",
       route: "PATCH /api/v1/destinations/:id",
-      access: write,
+      access: configure,
       tag,
       summary: "Change a destination",
       description:
@@ -174,7 +184,7 @@ export function destinationOperations({ commands, queries }: Services): Operatio
         200: json("destination", "The destination as it is now.", { ...destination, status: "Inactive" }),
         403: problem(
           "The caller is a Viewer, or the destination belongs to another tenant.",
-          "only Developer or above may change destinations", othersDestination,
+          "only Developer or above may change destinations", othersDestination, "ownerId: is set by the portal link",
         ),
         422: problem(
           "The ordering is another one, and events of the destination wait.",
@@ -188,7 +198,7 @@ export function destinationOperations({ commands, queries }: Services): Operatio
     signedIn({
       id: "deleteDestination",
       route: "DELETE /api/v1/destinations/:id",
-      access: write,
+      access: configure,
       tag,
       summary: "Delete a destination",
       description:
@@ -243,7 +253,7 @@ export function destinationOperations({ commands, queries }: Services): Operatio
     signedIn({
       id: "regenerateDestinationToken",
       route: "POST /api/v1/destinations/:id/ingest-token",
-      access: write,
+      access: withPortal(write, "none"),
       tag,
       summary: "Replace the ingest token",
       description: "The old token stops working at once.",

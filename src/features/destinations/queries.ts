@@ -3,19 +3,22 @@ import {
 } from "../../../projections/destinations/destinations.ts";
 import type { components } from "../../../schemas/api.ts";
 import destinationSchema from "../../../schemas/responses/destination.json" with { type: "json" };
-import { ownOf } from "../../kernel/callers/access.ts";
+import { ownOf, withinAudience } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Moments } from "../../kernel/log/moments.ts";
 import { viewAsOf, stateAt } from "../../kernel/log/past-states.ts";
-import { tenantCounter } from "../../kernel/ports/read-models.ts";
+import { tenantCounter, type Selection } from "../../kernel/ports/read-models.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
 import { documentOf } from "../../kernel/read-models/scans.ts";
 import { type Circuit, circuits } from "../circuits/facts.ts";
 import { ownHistory, type HistoryRequest, type ToldFact } from "../history.ts";
-import { availability, availabilityOf, type Availability, destinations, type Destination } from "./facts.ts";
+import { shownCertificate } from "./certificates/facts.ts";
+import {
+  availability, availabilityOf, type Availability, destinations, type Destination, type DestinationStatus,
+} from "./facts.ts";
 import { maskedHeaders } from "./headers.ts";
 import { healthOf, loadOf, noLoad, unknownLoad, type Health, type Load } from "./health.ts";
 
@@ -69,23 +72,43 @@ export class DestinationQueries {
     return ownHistory(this.#parts, thing, caller, asked);
   }
 
-  list(
-    { tenantId }: Caller, { status }: Omit<DestinationFilter, "tenantId">, page: PageRequest,
+  async list(
+    caller: Caller, { status }: Omit<DestinationFilter, "tenantId">, page: PageRequest,
   ): Promise<Page<DestinationView>> {
+    const { tenantId } = caller;
+    const { destinationUrlIds } = withinAudience(caller, {});
     // A circuit's fact does not say which status it ends, so no counter can follow.
-    const counter = status ? null : tenantCounter(collection, tenantId);
-    const asked = { ...destinationsSelected({ tenantId, status }), counter, page };
+    const counter = status || destinationUrlIds ? null : tenantCounter(collection, tenantId);
+    const selected = destinationUrlIds
+      ? await this.#among(destinationUrlIds, status) : destinationsSelected({ tenantId, status });
+    const asked = { ...selected, counter, page };
     return listed(this.#parts, collection, asked, async (found) => {
       const { id, circuit: position, failures, openUntil } = found;
       const load = await loadOf(this.#parts.readModels, { tenantId, destinationUrlId: id }, found);
       return destinationView(found, availability(found), healthOf({ position, failures, openUntil }, load));
     });
   }
+
+  /** Selects those of a status among a few destinations. */
+  async #among(ids: readonly string[], status: DestinationStatus | undefined): Promise<Selection> {
+    const { readModels, freshness } = this.#parts;
+    const { name, key } = collection;
+    const among = (values: readonly string[]) => ({ collection: name, anyOf: { field: key, values } });
+    if (!status) return among(ids);
+    const order = { field: key, descending: false };
+    const found = await freshness.ask(() => readModels.find({ ...among(ids), order, limit: ids.length }));
+    const wanted = (found as readonly DestinationDocument[]).filter((one) => availability(one).status === status);
+    return among(wanted.map(({ id }) => id));
+  }
 }
 
-function viewOf(destination: Destination, circuit: Circuit | undefined, load: Load): DestinationView {
-  const { auth, circuit: circuitPolicy, headers } = destination;
-  const shown = { ...destination, authType: auth?.type ?? null, circuitPolicy, headers: maskedHeaders(headers) };
+/** The API's view of a folded destination. */
+export function viewOf(destination: Destination, circuit: Circuit | undefined, load: Load): DestinationView {
+  const { auth, circuit: circuitPolicy, headers, clientCertificate } = destination;
+  const shown = {
+    ...destination, authType: auth?.type ?? null, circuitPolicy, headers: maskedHeaders(headers),
+    clientCertificate: shownCertificate(clientCertificate),
+  };
   return destinationView(shown, availabilityOf(destination, circuit), healthOf(circuit, load));
 }
 

@@ -13,12 +13,12 @@ import { noStream } from "../../kernel/ports/event-store.ts";
 import { destinations, type Destination } from "../destinations/facts.ts";
 import { decide, type WebhookCommand } from "./decide.ts";
 import { type Webhook, evolve, noApiKey, type WebhookEvent, type WebhookState } from "./facts.ts";
-import { countFinished, eventView, type EventView, changeShown, type Decision } from "./webhooks.ts";
+import { countFinished, eventView, type EventView, changeShown, type Decision, type ShownSources } from "./webhooks.ts";
 
 const limit = { max: 10, windowMs: 60_000 };
 
 /** Makes room for the answer, before anything is changed. Rejects with a Refusal (unavailable). */
-type MakeRoom = (view: EventView) => Promise<void>;
+export type MakeRoom = (view: EventView) => Promise<void>;
 
 /** What to send. */
 export interface TestInput {
@@ -30,7 +30,7 @@ export interface TestInput {
 export class EventCommands {
   readonly #parts;
 
-  constructor(parts: Pick<KernelParts, "store" | "aggregates" | "clock" | "ids" | "metrics">) {
+  constructor(parts: ShownSources & Pick<KernelParts, "clock" | "ids" | "metrics">) {
     this.#parts = parts;
   }
 

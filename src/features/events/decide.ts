@@ -94,6 +94,7 @@ export function decide(state: WebhookState, command: WebhookCommand): WebhookEve
       return replay(state, command);
     case "Resend":
       refuseTest(state, "resent");
+      refuseUnmapped(state, "resent");
       if (state.status !== "Succeeded" && state.status !== "CriticalFailure") {
         refuse("invalid", `the event is ${state.status}; only one in Succeeded or CriticalFailure can be resent`);
       }
@@ -147,10 +148,15 @@ function refuseTest({ test }: Webhook, done: "replayed" | "resent"): void {
   if (test) refuse("invalid", `the event is a test event, which cannot be ${done}`);
 }
 
+function refuseUnmapped({ unmapped }: Webhook, done: "replayed" | "resent"): void {
+  if (unmapped) refuse("invalid", `the subscription's mapping made nothing of the message: it cannot be ${done}`);
+}
+
 type BackToWork = Extract<WebhookCommand, { type: "Replay" | "Resend" }>;
 
 function replay(state: Webhook, command: BackToWork): WebhookEvent[] {
   refuseTest(state, "replayed");
+  refuseUnmapped(state, "replayed");
   if (state.status !== "CriticalFailure") {
     refuse("invalid", `the event is ${state.status}; only one in CriticalFailure can be replayed`);
   }

@@ -1,12 +1,12 @@
 import type { EventDocument } from "../../../projections/events/events.ts";
 import type { components } from "../../../schemas/api.ts";
-import { streams } from "../../kernel/domain/streams.ts";
-import type { Aggregates } from "../../kernel/log/aggregates.ts";
 import type { LongReads } from "../../kernel/log/long-reads.ts";
 import { UnreadableRecord } from "../../kernel/log/unreadable.ts";
 import type { EventStore, RecordedEvent } from "../../kernel/ports/event-store.ts";
 import { inProgress, outcomeOf, withoutWithdrawn, type AttemptEnded, type WebhookEvent, evolve } from "./facts.ts";
-import { type EventView, loadShown, type LoadedWebhook, eventView } from "./webhooks.ts";
+import {
+  acceptanceOf, type EventView, loadShown, type LoadedWebhook, eventView, type ShownSources,
+} from "./webhooks.ts";
 
 const previewCharacters = 200;
 
@@ -31,16 +31,11 @@ export type EventSummaryView = Readonly<components["schemas"]["EventSummary"]>;
 /** One attempt to deliver an event. */
 export type AttemptView = Readonly<components["schemas"]["Attempt"]>;
 
-interface Sources {
-  readonly store: EventStore;
-  readonly aggregates: Aggregates;
-}
-
 type LastAttempt = EventSummaryView["lastAttempt"];
 
 /** The summaries of events, without those that are gone. Only of a late outcome the event's own facts are read. */
 export async function summariesOf(
-  sources: Sources, tenantId: string, events: readonly HydratedEvent[],
+  sources: ShownSources, tenantId: string, events: readonly HydratedEvent[],
 ): Promise<readonly EventSummaryView[]> {
   const shown = await Promise.all(events.map(async ({ document, view }) => {
     if (view === null) return [];
@@ -106,7 +101,7 @@ function attemptSummary(attempt: AttemptView): NonNullable<LastAttempt> {
   return { number, finishedAt, outcome, statusCode, reason, durationMs };
 }
 
-async function lastAttemptOf(sources: Sources, tenantId: string, document: EventDocument): Promise<LastAttempt> {
+async function lastAttemptOf(sources: ShownSources, tenantId: string, document: EventDocument): Promise<LastAttempt> {
   const known = recorded(document);
   const isCertain = known === null || known.outcome === "in progress" || document.endedAttempt === document.attempts;
   if (isCertain && known?.outcome !== "unknown") return known;
@@ -145,11 +140,10 @@ function endOf(fact: AttemptEnded): Partial<AttemptView> {
 }
 
 async function hydrate(store: Pick<EventStore, "readStream">, document: EventDocument): Promise<HydratedEvent> {
-  const { id, acceptedIn, status, currentRetryCount, nextAttemptAt, deliveredAt } = document;
-  const [first] = await store.readStream(streams.event(id), { limit: 1, beginsAt: acceptedIn });
-  if (!first || first.unreadable !== undefined) return { document, view: null };
-  const accepted = evolve(undefined, first as RecordedEvent<WebhookEvent>);
-  if (accepted?.id !== id) return { document, view: null };
+  const { status, currentRetryCount, nextAttemptAt, deliveredAt } = document;
+  const first = await acceptanceOf(store, document);
+  const accepted = first && evolve(undefined, first);
+  if (!accepted) return { document, view: null };
   return { document, view: { ...eventView(accepted), status, currentRetryCount, nextAttemptAt, deliveredAt } };
 }
 

@@ -1,9 +1,13 @@
+import pLimit from "p-limit";
 import { planTotal, eventsCounter, levels, type Level, countedOf } from "../../../projections/events/counters.ts";
 import {
   eventsSelected, isPlain, type EventFilter, boundsOf, periodOf, type Period,
 } from "../../../projections/events/events.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import { matchingIds } from "./matching-ids.ts";
+
+/** How many destinations of a portal link are asked for at the same time. */
+const destinationsAtOnce = 16;
 
 type Counters = Pick<ReadModels, "sum" | "count" | "keys">;
 
@@ -28,6 +32,12 @@ const atOnce: Stepping = (step) => step();
 
 /** How many events match a filter: by counters, or with labels by walking the ids of all that match. */
 export async function totalOf(readModels: Counters, filter: EventFilter, stepping: Stepping = atOnce): Promise<number> {
+  const { destinationUrlIds, ...rest } = filter;
+  if (destinationUrlIds) {
+    const totals = await pLimit(destinationsAtOnce).map(destinationUrlIds, (destinationUrlId) =>
+      totalOf(readModels, { ...rest, destinationUrlId }, stepping));
+    return totals.reduce((sum, total) => sum + total, 0);
+  }
   if (!isPlain({ ...filter, test: undefined })) return walked(readModels, filter, stepping);
   const { sums, counts } = planTotal(filter);
   const parts = await Promise.all([
@@ -105,7 +115,8 @@ async function bucketsOf(
 ): Promise<readonly (readonly [bucket: number, total: number])[]> {
   const scopes = countedOf(filter).map((counted) => eventsCounter(counted, level.name));
   const totals = new Map<number, number>();
-  for (const buckets of await Promise.all(scopes.map((scope) => counts.buckets(scope, first, last)))) {
+  const asked = pLimit(destinationsAtOnce).map(scopes, (scope) => counts.buckets(scope, first, last));
+  for (const buckets of await asked) {
     for (const { bucket, total } of buckets) totals.set(bucket, (totals.get(bucket) ?? 0) + total);
   }
   const sorted = [...totals].sort(([one], [other]) => one - other);

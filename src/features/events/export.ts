@@ -1,4 +1,5 @@
 import type { EventDocument, EventFilter } from "../../../projections/events/events.ts";
+import { withinAudience } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
@@ -66,7 +67,8 @@ export class EventExport {
     caller: Caller, filter: EventListFilter, included: readonly Included[], over: AbortSignal,
   ): Promise<AsyncIterable<ExportPart>> {
     const position = await this.#parts.shown.ask(caller.tenantId, async (head) => head);
-    const walked = await narrowed(this.#parts, { tenantId: caller.tenantId, ...filter });
+    const own = { tenantId: caller.tenantId, ...withinAudience(caller, filter) };
+    const walked = await narrowed(this.#parts, own);
     return this.#walk(caller, { filter: walked, position, included }, over);
   }
 

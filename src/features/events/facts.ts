@@ -23,7 +23,7 @@ export const eventStatuses = [
 export type EventStatus = (typeof eventStatuses)[number];
 
 /** The slot of an event in an ordered destination: its events are sent one after the other (docs/adr). */
-const slot = optional(integer(
+export const slot = optional(integer(
   0, "The part of an ordered destination whose events are sent one after the other; missing without an ordering.", 63,
 ));
 
@@ -124,6 +124,7 @@ export const webhookFacts = {
       sourceEventId: optional(
         uuid("The event whose payload it sends to another destination; missing where there is none."),
       ),
+      messageId: optional(uuid("The message that it delivers, which accepted it; missing for any other.")),
       replayId,
       slot,
     },
@@ -228,11 +229,13 @@ export const webhookFacts = {
   }),
   DeliveryExhausted: fact({
     data: {
-      ...moved, retryCount: integer(1),
+      ...moved, retryCount: integer(0),
       reason: oneOf(
-        ["max attempts", "gone", "not retried"],
-        "`not retried`: the destination's retry policy does not list the outcome.",
+        ["max attempts", "gone", "not retried", "not mapped"],
+        "`not retried`: the destination's retry policy does not list the outcome. `not mapped`: the subscription's "
+          + "mapping made nothing of the message.",
       ),
+      error: optional(anyText("Why it was not mapped; missing for any other reason.")),
     },
     upcasters: [(data) => data],
     meaning: "The event became a CriticalFailure: no further attempt is planned.",
@@ -307,6 +310,10 @@ export interface Webhook {
   readonly notification: boolean;
   /** The event whose payload this one sends to another destination. */
   readonly sourceEventId: string | null;
+  /** The message that it delivers. */
+  readonly messageId: string | null;
+  /** Whether its payload could not be made: it is never sent. */
+  readonly unmapped: boolean;
   /** The slot of its destination's order since its acceptance, or the last replay or resend; null without an order. */
   readonly slot: number | null;
 }
@@ -319,12 +326,13 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
   if (event.type === "EventAccepted") {
     const { eventId, tenantId, destinationId, payload, idempotencyKey, at, senderId, slot = null } = event.data;
     const { eventType = null, ownerId = null, tags = null, test = false, sourceEventId = null } = event.data;
-    const { notification = false } = event.data;
+    const { notification = false, messageId = null } = event.data;
     return {
       id: eventId, tenantId, destinationId, payload, idempotencyKey,
       status: "Pending", retryCount: 0, ownFailures: 0, attempts: 0, resentAfter: 0, open: [], lost: [],
       nextAttemptAt: at, acceptedAt: at, waitsSince: at, deliveredAt: null,
-      senderId, eventType, ownerId, tags, test, notification, sourceEventId, slot,
+      senderId, eventType, ownerId, tags, test, notification, sourceEventId, messageId,
+      unmapped: false, slot,
     };
   }
   if (!state) return state;
@@ -359,6 +367,7 @@ export function evolve(state: WebhookState, event: WebhookEvent): WebhookState {
       return { ...state, status, retryCount: 0, ownFailures: 0, resentAfter, nextAttemptAt, waitsSince, slot };
     }
     case "DeliveryExhausted":
+      return { ...state, status, nextAttemptAt: null, unmapped: event.data.reason === "not mapped" };
     case "EventCancelled":
       return { ...state, status, nextAttemptAt: null };
   }

@@ -72,7 +72,7 @@ function intersection(
 }
 
 function listsOf(readModels: Keys, filter: EventFilter, descending: boolean): readonly IdList[] {
-  const { tenantId, statuses, destinationUrlId, test, correlationId, replayId } = filter;
+  const { tenantId, statuses, destinationUrlId, destinationUrlIds, test, correlationId, replayId } = filter;
   const labelled = (label: string): IdList => async (range, limit) =>
     (await readModels.keys({ ...eventsLabelled(tenantId, label, range, descending), limit })).map(eventIdOfKey);
   const lists = labelsWanted(filter).map(labelled);
@@ -86,11 +86,15 @@ function listsOf(readModels: Keys, filter: EventFilter, descending: boolean): re
   }
   const isFinished = isOfFinished(filter);
   if (isFinished) lists.push(ofFinished(readModels, filter, descending));
-  const isNarrowed = statuses !== undefined || destinationUrlId !== undefined || test === false || isFinished;
+  const ofSome = (destinationUrlId ?? destinationUrlIds) !== undefined;
+  const isNarrowed = statuses !== undefined || ofSome || test === false || isFinished;
   if (isNarrowed || lists.length === 0) {
-    const [selection, order] = [eventsSelected(filter), eventsOrdered(descending)];
-    lists.push((range, limit) =>
-      readModels.keys({ ...selection, range: { field: events.key, ...range }, order, limit }));
+    const order = eventsOrdered(descending);
+    const selected = (filter: EventFilter): IdList => (range, limit) =>
+      readModels.keys({ ...eventsSelected(filter), range: { field: events.key, ...range }, order, limit });
+    lists.push(destinationUrlIds
+      ? merged(destinationUrlIds.map((id) => selected({ ...filter, destinationUrlId: id })), descending)
+      : selected(filter));
   }
   return lists;
 }

@@ -3,13 +3,13 @@ import asOf from "../../../schemas/requests/as-of.json" with { type: "json" };
 import listAttempts from "../../../schemas/requests/list-attempts.json" with { type: "json" };
 import listEvents from "../../../schemas/requests/list-events.json" with { type: "json" };
 import searchEvents from "../../../schemas/requests/search-events.json" with { type: "json" };
-import { isService } from "../../kernel/callers/caller.ts";
+import { credentialIdsOf } from "../../kernel/callers/caller.ts";
 import { parseOptionalDateTime, parseTag } from "../../kernel/callers/input-rules.ts";
 import { isPointer } from "../../kernel/domain/json-pointer.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
-import { access, barrier } from "../../kernel/operations/access.ts";
+import { access, barrier, withPortal } from "../../kernel/operations/access.ts";
 import {
-  asOfWords, type DescribedAnswer, facts, file, json, lines, page, problem,
+  asOfWords, type DescribedAnswer, facts, file, json, lines, page, problem, unnamedDestination,
 } from "../../kernel/operations/description.ts";
 import { pathId, signedIn, type Operation } from "../../kernel/operations/operation.ts";
 import { queryReader, readerWithout, scanReader } from "../../kernel/operations/query-parameters.ts";
@@ -21,9 +21,10 @@ import { exportLinesOf, jsonLines, linesBytes, linesOf } from "./export.ts";
 import type { PayloadCondition } from "./payload-condition.ts";
 import type { EventListFilter } from "./queries.ts";
 
-const read = access("Viewer", "events:read");
-const readHistory = access("Viewer", "audit:read");
+const read = withPortal(access("Viewer", "events:read"), "read");
+const readHistory = withPortal(access("Viewer", "audit:read"), "read");
 const write = access("Developer", "events:write");
+const replay = withPortal(write, "replay");
 const id = "The event's id.";
 const tag = "Events";
 const othersEvent = "the event belongs to another tenant";
@@ -74,7 +75,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
         "`FinishedFrom`, `FinishedTo`, `ReplayId` or `Test=true` the `total` takes longer the more events match. " +
         "While events arrive, paging by `Pg` from the newest one shows some twice: use `Cursor`.",
       list: listEvents,
-      answers: { 200: page("event", "A page of events.", event) },
+      answers: { 200: page("event", "A page of events.", event), 404: unnamedDestination },
     }, async ({ caller, input }) => {
       const { page, filters: { View: view, Columns: columns, ...filters } } = input;
       const filter = filterOf(filters);
@@ -94,7 +95,10 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
         "The filters are those of the list of events, and `statuses` has the `total` of that list for each " +
         "`Status`, 0 where `Status` does not name it. Test events are left out unless `Test=true` asks for them.",
       query: eventTotalsQuery,
-      answers: { 200: json("event-totals", "How many there are, in all and in each status.", eventTotals) },
+      answers: {
+        200: json("event-totals", "How many there are, in all and in each status.", eventTotals),
+        404: unnamedDestination,
+      },
     }, async ({ caller, input }) => ({
       status: 200,
       body: await queries.events.totals(caller, filterOf(input)),
@@ -106,11 +110,13 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       isLarge: true,
       tag,
       summary: "Get an event",
-      description: `${asOfWords} A purged event is gone for every moment.`,
+      description:
+        `${asOfWords} A purged event is gone for every moment. The id of a message shows the message as it is now: ` +
+        "its `deliveries`, and a status that sums theirs up.",
       parameters: { id },
       query: asOf,
       answers: {
-        200: json("event", "The event.", event),
+        200: json("found-event", "The event, or the message.", event),
         403: problem("The event belongs to another tenant.", othersEvent),
       },
     }, async (call) => ({
@@ -187,7 +193,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
     signedIn({
       id: "replayEvent",
       route: "POST /api/v1/events/:id/replay",
-      access: write,
+      access: replay,
       tag,
       summary: "Replay an event",
       description:
@@ -195,7 +201,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
         "continue. If the destination is Suspended or Inactive the event is held.",
       parameters: { id },
       answers: {
-        200: json("event", "The event, waiting for its next attempt.", waitingEvent),
+        200: json("found-event", "The event, waiting for its next attempt.", waitingEvent),
         400: problem(
           "The event is not in CriticalFailure.",
           "the event is Succeeded; only one in CriticalFailure can be replayed",
@@ -211,12 +217,12 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       },
     }, async (call) => ({
       status: 200,
-      body: await commands.events.replay(call.caller, pathId(call), call.origin, call.holdAnswer),
+      body: await commands.acts.act("replay", call.caller, pathId(call), call.origin, call.holdAnswer),
     })),
     signedIn({
       id: "resendEvent",
       route: "POST /api/v1/events/:id/resend",
-      access: write,
+      access: replay,
       tag,
       summary: "Resend an event",
       description:
@@ -226,8 +232,9 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
         "the event no more, if its outcome comes late. If the destination is Suspended or Inactive the event is held.",
       parameters: { id },
       answers: {
-        200: json(
-          "event", "The event, waiting for its next attempt.", { ...waitingEvent, deliveredAt: event.deliveredAt }),
+        200: json("found-event", "The event, waiting for its next attempt.", {
+          ...waitingEvent, deliveredAt: event.deliveredAt,
+        }),
         400: problem(
           "The event is neither in Succeeded nor in CriticalFailure.",
           "the event is Cancelled; only one in Succeeded or CriticalFailure can be resent",
@@ -240,12 +247,12 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       },
     }, async (call) => ({
       status: 200,
-      body: await commands.events.resend(call.caller, pathId(call), call.origin, call.holdAnswer),
+      body: await commands.acts.act("resend", call.caller, pathId(call), call.origin, call.holdAnswer),
     })),
     signedIn({
       id: "retryEvent",
       route: "POST /api/v1/events/:id/retry",
-      access: write,
+      access: replay,
       tag,
       summary: "Retry a waiting event now",
       description:
@@ -271,13 +278,15 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
     signedIn({
       id: "cancelEvent",
       route: "POST /api/v1/events/:id/cancel",
-      access: write,
+      access: withPortal(write, "none"),
       tag,
       summary: "Cancel a waiting event",
       description: "Only from Pending or WaitingRetry. Its idempotency key stays used.",
       parameters: { id },
       answers: {
-        200: json("event", "The event, Cancelled.", { ...waitingEvent, status: "Cancelled", nextAttemptAt: null }),
+        200: json("found-event", "The event, Cancelled.", {
+          ...waitingEvent, status: "Cancelled", nextAttemptAt: null,
+        }),
         400: problem(
           "The event is not waiting.",
           "the event is Succeeded; only one that is Pending or WaitingRetry can be cancelled",
@@ -289,7 +298,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       },
     }, async (call) => ({
       status: 200,
-      body: await commands.events.cancel(call.caller, pathId(call), call.origin, call.holdAnswer),
+      body: await commands.acts.act("cancel", call.caller, pathId(call), call.origin, call.holdAnswer),
     })),
     signedIn({
       id: "searchEvents",
@@ -318,6 +327,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
           "A parameter is not valid, or the condition is missing.",
           "Text: or Pointer and Value are required", "Pointer: must be a JSON Pointer (RFC 6901), such as /customer/id",
         ),
+        404: unnamedDestination,
         503: problem(
           "Two searches of the tenant are under way, or the storage cannot be reached.",
           "2 searches are under way; try again when one is done",
@@ -325,7 +335,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
       },
     }, async (call) => {
       const { filters, ...place } = call.input;
-      const sessionId = isService(call.caller) ? call.caller.keyId : call.caller.sessionId;
+      const [sessionId] = credentialIdsOf(call.caller);
       const request = { ...place, filter: filterOf(filters), condition: conditionOf(filters), sessionId };
       const lines = await queries.search.search(call.caller, request, call.over());
       return { status: 200, type: jsonLines, stream: linesOf(lines), holds: linesBytes };
@@ -352,6 +362,7 @@ export function eventOperations({ commands, queries }: Services): Operation[] {
           "Qt: is not possible here: an export has all events, in order of acceptance",
           "Include: must be one of attempts, history",
         ),
+        404: unnamedDestination,
       },
     }, async ({ caller, input, over }) => {
       const { Include: included = [], ...filters } = input;

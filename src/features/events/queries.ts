@@ -1,6 +1,6 @@
 import { isSelected, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
 import type { components } from "../../../schemas/api.ts";
-import { requireOwn } from "../../kernel/callers/access.ts";
+import { requireOwn, withinAudience } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
@@ -11,6 +11,8 @@ import { pageFrom, pageOf, type PageInParts, type PageRequest } from "../../kern
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import { historyItem } from "../facts.ts";
 import { isWanted, type HistoryRequest, type ToldFact } from "../history.ts";
+import { asEvent, type FoundEventView } from "../messages/messages.ts";
+import type { MessageQueries } from "../messages/queries.ts";
 import { namesOf } from "../names.ts";
 import { storyMarkdown } from "../story/markdown.ts";
 import type { Story } from "../story/story.ts";
@@ -54,14 +56,22 @@ export class EventQueries {
 
   constructor(
     parts: Pick<KernelParts, "store" | "aggregates" | "readModels" | "freshness">
-      & { readonly shown: ShownEvents; readonly keys: PlatformKeys; readonly moments: Moments },
+      & {
+        readonly shown: ShownEvents;
+        readonly keys: PlatformKeys;
+        readonly moments: Moments;
+        readonly messages: MessageQueries;
+      },
   ) {
     this.#parts = parts;
   }
 
-  /** As it is, or was at a moment. Throws a Refusal (invalid, not-found, forbidden, unavailable). */
-  async get(caller: Caller, id: string, asOf?: string): Promise<EventView> {
-    if (asOf === undefined) return eventView((await this.#load(caller, id)).state);
+  /** As it is, or was at a moment; a message as it is. Throws a Refusal. */
+  async get(caller: Caller, id: string, asOf?: string): Promise<FoundEventView> {
+    const loaded = await loadShown(this.#parts, caller.tenantId, id);
+    const message = loaded.state ? undefined : await this.#parts.messages.find(caller, id);
+    if (message) return asEvent(message);
+    if (asOf === undefined) return eventView(ownOf(loaded, caller).state);
     const { event, moment } = await this.#chronicle(caller, id, asOf);
     return { ...eventView(event), asOf: moment };
   }
@@ -143,9 +153,10 @@ export class EventQueries {
   }
 
   /** Counts the events of the caller's tenant, without test events unless asked for. Throws a Refusal (unavailable). */
-  async totals({ tenantId }: Caller, { idempotencyKey, ...given }: EventListFilter): Promise<EventTotals> {
+  async totals(caller: Caller, { idempotencyKey, ...given }: EventListFilter): Promise<EventTotals> {
     const { shown } = this.#parts;
-    const filter = { tenantId, ...given, test: given.test ?? false };
+    const { tenantId } = caller;
+    const filter = { tenantId, ...withinAudience(caller, given), test: given.test ?? false };
     const wanted = filter.statuses ?? eventStatuses;
     const found = idempotencyKey === undefined ? undefined : await this.#withKey(idempotencyKey, filter);
     const counts = found
@@ -160,10 +171,11 @@ export class EventQueries {
   }
 
   async #list<Item>(
-    { tenantId }: Caller, { idempotencyKey, ...filter }: EventListFilter, page: PageRequest, shows: Shows<Item>,
+    caller: Caller, { idempotencyKey, ...filter }: EventListFilter, page: PageRequest, shows: Shows<Item>,
   ): Promise<PageInParts<Item>> {
     const { store, shown } = this.#parts;
-    const wanted = { tenantId, ...filter };
+    const { tenantId } = caller;
+    const wanted = { tenantId, ...withinAudience(caller, filter) };
     if (idempotencyKey !== undefined) {
       const found = await this.#withKey(idempotencyKey, wanted);
       const { items, ...ends } = pageOf(found, page, () => 0);
@@ -209,12 +221,15 @@ export class EventQueries {
   }
 
   async #load(caller: Caller, id: string): Promise<LoadedWebhook & { readonly state: Webhook }> {
-    const loaded = await loadShown(this.#parts, caller.tenantId, id);
-    const { state } = loaded;
-    if (!state) refuse("not-found", "event not found");
-    requireOwn(state, caller, "event");
-    return { ...loaded, state };
+    return ownOf(await loadShown(this.#parts, caller.tenantId, id), caller);
   }
+}
+
+function ownOf(loaded: LoadedWebhook, caller: Caller): LoadedWebhook & { readonly state: Webhook } {
+  const { state } = loaded;
+  if (!state) refuse("not-found", "event not found");
+  requireOwn(state, caller, "event");
+  return { ...loaded, state };
 }
 
 /** The results of `wholeOf` for the items, without those that are gone meanwhile. */

@@ -1,4 +1,5 @@
 import type { EventDocument, EventFilter } from "../../../projections/events/events.ts";
+import { withinAudience } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
@@ -11,7 +12,7 @@ import { type EventSummaryView, summariesOf, hydrated, type HydratedEvent } from
 import { payloadMatcher, type PayloadCondition } from "./payload-condition.ts";
 import type { EventListFilter } from "./queries.ts";
 import type { ShownEvents } from "./shown-events.ts";
-import { loadShownByKey } from "./webhooks.ts";
+import { loadShownByKey, type ShownSources } from "./webhooks.ts";
 
 const most = { hits: 100, ms: 5_000, events: 200_000 };
 const atOnce = 2;
@@ -54,7 +55,7 @@ export class EventSearch {
   readonly #running = new Map<string, Map<string, AbortController>>();
 
   constructor(
-    parts: Pick<KernelParts, "store" | "aggregates" | "clock">
+    parts: ShownSources & Pick<KernelParts, "clock">
       & { readonly shown: ShownEvents; readonly keys: PlatformKeys },
   ) {
     this.#parts = parts;
@@ -62,11 +63,13 @@ export class EventSearch {
 
   /** Searches the tenant's newest events for a bounded time, until `over` fires or the session searches again. */
   async search(
-    { tenantId }: Caller, request: SearchRequest, over: AbortSignal,
+    caller: Caller, request: SearchRequest, over: AbortSignal,
   ): Promise<AsyncIterable<readonly SearchLine[]>> {
+    const { tenantId } = caller;
+    const own = { tenantId, ...withinAudience(caller, request.filter) };
     const search = this.#begin(tenantId, request.sessionId, over);
     try {
-      const filter = await narrowed(this.#parts, { tenantId, ...request.filter });
+      const filter = await narrowed(this.#parts, own);
       const pageAfter = async (after?: PlaceInOrder) => (filter ? this.#page(filter, after) : []);
       const first = await pageAfter(request.after);
       return this.#lines(tenantId, request, { first, pageAfter }, search.signal);

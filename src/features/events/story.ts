@@ -11,8 +11,9 @@ import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import type { CircuitEvent } from "../circuits/facts.ts";
 import type { DestinationEvent } from "../destinations/facts.ts";
+import { loadMessage } from "../messages/messages.ts";
 import type { SenderEvent } from "../senders/facts.ts";
-import type { Story } from "../story/story.ts";
+import type { Story, StoryFacts } from "../story/story.ts";
 import { tellStory } from "../story/tell.ts";
 import type { StoryMoment } from "../story/waits.ts";
 import type { TenantEvent } from "../tenants/facts.ts";
@@ -53,7 +54,7 @@ export async function storyOf(parts: StoryParts, { event, facts, moment, isPrese
   const { tenantId, destinationId } = event;
   const senderId = accepted?.type === "EventAccepted" ? accepted.data.senderId : null;
   const { store } = parts;
-  const [neighbours, present] = await Promise.all([
+  const [neighbours, routed, present] = await Promise.all([
     LongReads.of(store).run(tenantId, async (turn) => {
       const read = <Event extends DomainEvent>(stream: string, before = 0) =>
         between<Event>(store, turn, stream, { from, to, before });
@@ -64,9 +65,20 @@ export async function storyOf(parts: StoryParts, { event, facts, moment, isPrese
         sender: senderId === null ? [] : await read<SenderEvent>(streams.sender(senderId)),
       };
     }),
+    routingOf(store, event),
     isPresent && isWaiting(event) ? presentOf(parts, event) : { inFlight: null, ahead: null },
   ]);
-  return tellStory({ event: facts, ...neighbours }, { time: moment.time, ...present });
+  return tellStory({ event: facts, ...neighbours, ...routed }, { time: moment.time, ...present });
+}
+
+/** How a delivery was routed; nothing of any other event. */
+async function routingOf(
+  store: Pick<EventStore, "readStream">, { id, messageId }: Webhook,
+): Promise<Pick<StoryFacts, "routed">> {
+  const message = messageId === null ? undefined : await loadMessage(store, messageId);
+  const delivery = message?.data.deliveries.find(({ eventId }) => eventId === id);
+  if (!message || !delivery) return {};
+  return { routed: { messageId: message.data.messageId, subscriptionId: delivery.subscriptionId } };
 }
 
 /** A part of a stream: after `from` up to `to`, and as many facts before. */

@@ -1,3 +1,5 @@
+import type { EventDocument } from "../../../projections/events/events.ts";
+import { messageIdOf } from "../../../projections/events/labels.ts";
 import type { components } from "../../../schemas/api.ts";
 import { eventIdOf } from "../../kernel/domain/event-id.ts";
 import { slotOf } from "../../kernel/domain/ordering.ts";
@@ -7,13 +9,17 @@ import { LongReads, type Turn } from "../../kernel/log/long-reads.ts";
 import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
 import { refuseUnreadable } from "../../kernel/log/unreadable.ts";
 import {
-  noStream, RevisionConflict, type EventStore, type LogEntry, type RecordedEvent,
+  noStream, RevisionConflict, type EventStore, type LogEntry, type NewEntry, type RecordedEvent,
 } from "../../kernel/ports/event-store.ts";
 import type { Ids } from "../../kernel/ports/ids.ts";
+import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import type { Metrics } from "../../kernel/ports/telemetry.ts";
+import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import { unkeyedEventKey } from "../../kernel/tools/hashing.ts";
 import { destinations } from "../destinations/facts.ts";
+import { begun, deliveryIn, factsOfDelivery, messageIn } from "../messages/facts.ts";
+import { factsInMessage, messageOf } from "../messages/messages.ts";
 import { purges, isPurged } from "../purges/facts.ts";
 import { evolve, type Webhook, type WebhookEvent, type WebhookState, isFinished } from "./facts.ts";
 
@@ -29,16 +35,57 @@ export interface LoadedWebhook {
   readonly facts: readonly RecordedEvent<WebhookEvent>[];
 }
 
+type Accepted = Extract<WebhookEvent, { readonly type: "EventAccepted" }>;
+
 interface Sources {
   readonly store: EventStore;
   readonly aggregates: Aggregates;
 }
 
+/** Sources that find deliveries without a stream, too. */
+export interface ShownSources extends Sources {
+  readonly readModels: Pick<ReadModels, "get">;
+  readonly freshness: Pick<Freshness, "ask">;
+}
+
 const nothing: LoadedWebhook = { state: undefined, revision: noStream, facts: [] };
 
-/** Folds the stream of an event. Throws LogUnavailable, or an UnreadableRecord. */
+/** Folds the stream of an event that has one. Throws LogUnavailable, or an UnreadableRecord. */
 export async function loadWebhook(store: EventStore, eventId: string): Promise<LoadedWebhook> {
   return ofEvent(eventId, await loadStream(store, streams.event(eventId)));
+}
+
+/** As {@link loadWebhook}, also a delivery whose stream has not begun. Throws ReadModelsUnavailable, too. */
+export async function loadDue(
+  { store, readModels }: { readonly store: EventStore; readonly readModels: Pick<ReadModels, "get"> }, eventId: string,
+): Promise<LoadedWebhook> {
+  const loaded = await loadWebhook(store, eventId);
+  return hasBegun(loaded) ? loaded : unbegun(store, eventId, await messageOf(readModels, eventId));
+}
+
+function hasBegun({ facts }: LoadedWebhook): boolean {
+  return facts.length > 0;
+}
+
+/** The fact that accepted the event of a document; undefined where it is gone, or only a newer release can read it. */
+export async function acceptanceOf(
+  store: Pick<EventStore, "readStream">, document: Pick<EventDocument, "id" | "acceptedIn" | "labels">,
+): Promise<RecordedEvent<Accepted> | undefined> {
+  const { id, acceptedIn: beginsAt } = document;
+  const messageId = messageIdOf(document);
+  const [first] = await store.readStream(streams.event(messageId ?? id), { limit: 1, beginsAt });
+  const message = messageIn(first);
+  const [fact] = message ? factsOfDelivery(message, id) : [first];
+  if (fact?.unreadable !== undefined || fact?.type !== "EventAccepted") return undefined;
+  const accepted = fact as RecordedEvent<Accepted>;
+  return accepted.data.eventId === id ? accepted : undefined;
+}
+
+/** A delivery whose stream has not begun. */
+async function unbegun(store: EventStore, eventId: string, messageId: string | null): Promise<LoadedWebhook> {
+  const facts = messageId === null ? [] : await factsInMessage(store, messageId, eventId);
+  const state = facts.reduce<WebhookState>(evolve, undefined);
+  return state ? { state, revision: noStream, facts } : nothing;
 }
 
 function ofEvent(eventId: string, loaded: LoadedWebhook): LoadedWebhook {
@@ -55,10 +102,16 @@ export function referencesOf(
 /** The first page is read at once; the rest, if any, as a long read of `asker`, or else of the event's tenant. */
 async function loadStream(store: EventStore, stream: string, asker?: string): Promise<LoadedWebhook> {
   const page = await store.readStream(stream, { limit: pageEntries });
-  const first = folded(nothing, page);
+  const first = folded(await before(store, page), page, (fact) => fact);
   if (page.length < pageEntries) return first;
   const read = (turn: Turn) => restOf(store, stream, first, turn);
   return LongReads.of(store).run(asker ?? first.state?.tenantId ?? stream, read);
+}
+
+/** The facts before the stream of a delivery: its part of its message's acceptance. */
+async function before(store: EventStore, [first]: readonly LogEntry[]): Promise<LoadedWebhook> {
+  const begun = deliveryIn(first);
+  return begun ? unbegun(store, begun.eventId, begun.messageId) : nothing;
 }
 
 /** Goes on from the first page to the end; from the beginning, where the stream is deleted meanwhile. */
@@ -69,18 +122,21 @@ async function restOf(store: EventStore, stream: string, first: LoadedWebhook, t
     // The last fact is read again: as long as it is there, nothing before it has gone.
     if (last && page[0]?.id !== last.id) loaded = nothing;
     else {
-      loaded = folded(loaded, last ? page.slice(1) : page);
+      loaded = folded(loaded, last ? page.slice(1) : page, last ? outlined : (fact) => fact);
       if (page.length < longPageEntries) return loaded;
     }
   }
 }
 
-function folded({ state, revision, facts }: LoadedWebhook, entries: readonly LogEntry[]): LoadedWebhook {
-  const newer = entries.map(readable);
+function folded(
+  { state, revision, facts }: LoadedWebhook, entries: readonly LogEntry[],
+  kept: (fact: RecordedEvent<WebhookEvent>) => RecordedEvent<WebhookEvent>,
+): LoadedWebhook {
+  const newer = entries.map(readable).filter((fact) => !deliveryIn(fact));
   return {
     state: newer.reduce(evolve, state),
-    revision: newer.at(-1)?.revision ?? revision,
-    facts: facts.length === 0 ? newer : [...facts, ...newer.map(outlined)],
+    revision: entries.at(-1)?.revision ?? revision,
+    facts: [...facts, ...newer.map(kept)],
   };
 }
 
@@ -114,9 +170,12 @@ export async function wholeFact(
 }
 
 /** An event as a tenant sees it: purged, it has no state. Throws as {@link loadWebhook}, and CallerGone. */
-export async function loadShown(sources: Sources, asker: string, eventId: string): Promise<LoadedWebhook> {
-  const loaded = await loadStream(sources.store, streams.event(eventId), asker);
-  return asShown(sources, ofEvent(eventId, loaded));
+export async function loadShown(sources: ShownSources, asker: string, eventId: string): Promise<LoadedWebhook> {
+  const loaded = ofEvent(eventId, await loadStream(sources.store, streams.event(eventId), asker));
+  if (hasBegun(loaded)) return asShown(sources, loaded);
+  const { readModels, freshness } = sources;
+  const messageId = await freshness.ask(() => messageOf(readModels, eventId));
+  return asShown(sources, await unbegun(sources.store, eventId, messageId));
 }
 
 /** The event of any id that has the stream, as {@link loadShown} shows it. */
@@ -166,9 +225,11 @@ async function loadNamed(
   return state && hasKey(state, tenantId, idempotencyKey) ? state : undefined;
 }
 
-/** Whether an event was accepted under this idempotency key of the tenant's. */
-export function hasKey(event: Webhook, tenantId: string, idempotencyKey: string): boolean {
-  return event.tenantId === tenantId && event.idempotencyKey === idempotencyKey;
+/** Whether an event or a message was accepted under this idempotency key of the tenant's. */
+export function hasKey(
+  accepted: Pick<Webhook, "tenantId" | "idempotencyKey">, tenantId: string, idempotencyKey: string,
+): boolean {
+  return accepted.tenantId === tenantId && accepted.idempotencyKey === idempotencyKey;
 }
 
 /** Decides the next facts of an event, from its state and its facts so far; throws where none is allowed. */
@@ -178,7 +239,7 @@ export type Decision = (
 
 /** Decides on an event and appends the facts, again after another writer; null where it is gone. */
 export async function changeShown(
-  parts: Sources & { readonly ids: Ids }, asker: string, eventId: string, origin: Origin, decide: Decision,
+  parts: ShownSources & { readonly ids: Ids }, asker: string, eventId: string, origin: Origin, decide: Decision,
 ): Promise<{ readonly event: Webhook; readonly facts: readonly WebhookEvent[] } | null> {
   for (;;) {
     const { state, revision, facts: before } = await loadShown(parts, asker, eventId);
@@ -186,7 +247,8 @@ export async function changeShown(
     const facts = await decide(state, before);
     if (facts.length === 0) return { event: state, facts };
     try {
-      await parts.store.append(streams.event(eventId), revision, entriesOf(facts, origin, parts.ids));
+      const entries = entriesAfter({ state, revision }, facts, origin, parts.ids);
+      await parts.store.append(streams.event(eventId), revision, entries);
       // A purge that came in between took the event as it was before, if it was finished.
       if (isFinished(state.status) && !(await loadShown(parts, asker, eventId)).state) return null;
       return { event: facts.reduce<Webhook>((event, fact) => evolve(event, fact) ?? event, state), facts };
@@ -194,6 +256,16 @@ export async function changeShown(
       if (!(error instanceof RevisionConflict)) throw error;
     }
   }
+}
+
+/** The next facts of an event, ready to append; a delivery's stream begins with them. */
+export function entriesAfter(
+  { state, revision }: { readonly state: Webhook; readonly revision?: number },
+  facts: readonly WebhookEvent[], origin: Origin, ids: Ids,
+): NewEntry[] {
+  const [first] = facts;
+  const beginning = first && revision === noStream ? begun(state, first.data.at) : [];
+  return entriesOf([...beginning, ...facts], origin, ids);
 }
 
 async function asShown({ aggregates }: Sources, loaded: LoadedWebhook): Promise<LoadedWebhook> {
@@ -217,7 +289,7 @@ export function tracesOf(
 /** An event as the API shows it. */
 export type EventView = Readonly<components["schemas"]["Event"]>;
 
-/** The API's view of a folded event. None is a delivery of a message. */
+/** The API's view of a folded event. */
 export function eventView(webhook: Webhook): EventView {
   return {
     id: webhook.id,
@@ -231,7 +303,7 @@ export function eventView(webhook: Webhook): EventView {
     acceptedAt: webhook.acceptedAt,
     deliveredAt: webhook.deliveredAt,
     senderId: webhook.senderId,
-    messageId: null,
+    messageId: webhook.messageId,
     eventType: webhook.eventType,
     ownerId: webhook.ownerId,
     tags: webhook.tags,

@@ -8,11 +8,12 @@ import type { Timestamp } from "../../kernel/domain/time.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { serviceOrigin } from "../../kernel/log/origin.ts";
 import { timestampNow } from "../../kernel/ports/clock.ts";
+import { logStart } from "../../kernel/ports/event-store.ts";
 import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import { pagesOf } from "../../kernel/read-models/scans.ts";
 import { expiredBefore } from "../destinations/facts.ts";
 import { decide } from "./decide.ts";
-import { changeShown, countFinished } from "./webhooks.ts";
+import { changeShown, countFinished, type ShownSources } from "./webhooks.ts";
 
 const pageSize = 100;
 /** The most values that `expireAfterDays` can have. */
@@ -20,6 +21,9 @@ const { maximum: mostDays } = createDestination.properties.expireAfterDays;
 const cancelledAtOnce = 20;
 /** Old events that were replayed since: each is read once, not in every run. */
 const remembered = 100_000;
+
+/** The read models told of the events: they are asked as they are. */
+const asKnown: ShownSources["freshness"] = { ask: (question) => question(logStart) };
 
 /** Cancels events that waited as long as their destinations allow, whatever the state of these. */
 export class Expirer {
@@ -70,7 +74,8 @@ export class Expirer {
     const command = { type: "Expire", before, at: timestampNow(clock) } as const;
     try {
       const changed = await changeShown(
-        this.#parts, tenantId, eventId, serviceOrigin("expiry", ids), (event) => decide(event, command));
+        { ...this.#parts, freshness: asKnown }, tenantId, eventId, serviceOrigin("expiry", ids),
+        (event) => decide(event, command));
       if (!changed) return;
       countFinished(metrics, changed.facts);
       if (changed.facts.length === 0) this.#waitsSince.set(eventId, changed.event.waitsSince);

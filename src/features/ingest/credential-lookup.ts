@@ -100,7 +100,7 @@ export class CredentialLookup {
       if (event.type === "ApiKeyIssued") this.#keys.owners.set(event.data.keyHash, event.data.keyId);
       else if (event.type === "DestinationRegistered" || event.type === "IngestTokenRegenerated") {
         this.#tokens.owners.set(event.data.ingestTokenHash, event.data.destinationId);
-      } else if (event.type === "SenderCreated" || event.type === "SenderIngestTokenRegenerated") {
+      } else if (isSendersToken(event)) {
         this.#senderTokens.owners.set(event.data.ingestTokenHash, event.data.senderId);
       } else if (event.type === "ServiceKeyIssued") {
         this.#serviceKeys.owners.set(event.data.keyHash, event.data.serviceAccountId);
@@ -185,4 +185,10 @@ export class CredentialLookup {
 /** A destination or sender is reached by its newest token only, and by none once it is deleted. */
 function reachable<Target extends Destination | Sender>(target: Target | undefined, hash: string): Target | undefined {
   return target && !target.deleted && target.ingestTokenHash === hash ? target : undefined;
+}
+
+function isSendersToken(
+  event: ApiKeyEvent | DestinationEvent | SenderEvent | ServiceAccountEvent,
+): event is SenderEvent & { readonly data: { readonly ingestTokenHash: string } } {
+  return ["SenderCreated", "FanOutSenderCreated", "SenderIngestTokenRegenerated"].includes(event.type);
 }

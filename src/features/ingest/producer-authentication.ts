@@ -10,12 +10,27 @@ import { tenants } from "../tenants/facts.ts";
 import type { CredentialLookup, SenderAt } from "./credential-lookup.ts";
 
 /** A producer that showed a good key for a good token. */
-export interface Admission {
+export type Admission = DirectAdmission | FanOutAdmission;
+
+/** A producer for one destination. */
+export interface DirectAdmission {
   readonly key: ApiKey;
   readonly destination: Destination;
   /** The sender whose token it was; null for a destination's own. */
   readonly sender: SenderAt | null;
 }
+
+/** A producer for all subscriptions of a sender that fans out. */
+export interface FanOutAdmission {
+  readonly key: ApiKey;
+  readonly destination: null;
+  readonly sender: SenderAt;
+}
+
+type Target = Omit<DirectAdmission, "key"> | Omit<FanOutAdmission, "key">;
+
+/** Admits a producer again. A token is always of one kind: senders never begin or cease to fan out. */
+export type AdmitAgain<Admitted extends Admission> = () => Admitted | Promise<Admitted>;
 
 /** A producer whose key is good was not admitted. */
 export class NotAdmitted extends Refusal {
@@ -78,11 +93,12 @@ export class ProducerAuthentication {
     }
     const target = await this.#target(token);
     if (!target) return refuseKey("not-found", "ingest token not found");
-    if (target.destination.tenantId !== tenantId) refuseKey("forbidden", "the ingest token belongs to another tenant");
+    const owner = target.destination ?? target.sender;
+    if (owner.tenantId !== tenantId) refuseKey("forbidden", "the ingest token belongs to another tenant");
     return { key, ...target };
   }
 
-  async #target(token: string): Promise<Omit<Admission, "key"> | undefined> {
+  async #target(token: string): Promise<Target | undefined> {
     const { credentials } = this.#parts;
     const hash = sha256(token);
     if (!token.startsWith("sndr_")) {
@@ -90,6 +106,7 @@ export class ProducerAuthentication {
       return destination && { destination, sender: null };
     }
     const sender = await credentials.senderByToken(hash);
+    if (sender?.destinationId === null) return { destination: null, sender };
     const destination = sender && (await credentials.destination(sender.destinationId));
     return destination && { destination, sender };
   }

@@ -5,6 +5,7 @@ import type { RecordedEvent } from "../../kernel/ports/event-store.ts";
 import type { CircuitEvent } from "../circuits/facts.ts";
 import type { EventStatus, WebhookEvent } from "../events/facts.ts";
 import { historyItem } from "../facts.ts";
+import { eventFactsIn } from "../messages/facts.ts";
 
 /** The kinds of entries that a client of the stream can ask for. */
 export const streamKinds = ["event", "circuit", "audit"] as const;
@@ -14,6 +15,8 @@ export type StreamKind = (typeof streamKinds)[number];
 export interface Wanted {
   readonly kinds: readonly StreamKind[];
   readonly destinationId?: string | undefined;
+  /** Any of them. */
+  readonly destinationIds?: readonly string[] | undefined;
   readonly ownerId?: string | undefined;
   readonly payload: boolean;
 }
@@ -53,7 +56,7 @@ export type SenderOf = (eventId: string) => string | null;
 export function framesOf(entry: RecordedEvent, senderOf: SenderOf): readonly Frame[] {
   switch (categoryOf(entry.stream)) {
     case "event":
-      return [movedFrame(entry as RecordedEvent<WebhookEvent>, senderOf)];
+      return eventFactsIn(entry).map((fact) => movedFrame(fact, senderOf));
     case "circuit":
       return [circuitFrame(entry as RecordedEvent<CircuitEvent>), ...auditFrames(entry)];
     default:
@@ -65,6 +68,7 @@ export function framesOf(entry: RecordedEvent, senderOf: SenderOf): readonly Fra
 export function isWanted({ kind, destinationId, ownerId }: Frame, wanted: Wanted): boolean {
   return wanted.kinds.includes(kind) &&
     (wanted.destinationId === undefined || destinationId === wanted.destinationId) &&
+    (wanted.destinationIds === undefined || wanted.destinationIds.includes(destinationId ?? "")) &&
     (wanted.ownerId === undefined || ownerId === wanted.ownerId);
 }
 

@@ -14,6 +14,8 @@ import { EventSenders } from "./senders.ts";
 import { commentOf, FramedEntry, StreamClient, type EndReason, type StreamCaller } from "./stream-client.ts";
 
 const most = { caller: 5, tenant: 100, process: 1_000 };
+/** Categories of streams whose entries may end sessions. */
+const endingSessions: ReadonlySet<string> = new Set(["tenant", "serviceAccount", "portalLink"]);
 /** Frames wait so long for others, to be sent with them. */
 const gatherMs = 50;
 const beatMs = 500;
@@ -146,10 +148,10 @@ export class Live {
         if (client.caller.credentialIds.includes(tokenId)) this.#end(client, "session over");
       }
     }
-    if (category !== "tenant" && category !== "serviceAccount") return;
+    if (!endingSessions.has(category)) return;
     this.#parts.aggregates.follow([entry]);
-    const { userId, serviceAccountId } = entry.data as { readonly userId?: string; readonly serviceAccountId?: string };
-    const id = userId ?? serviceAccountId;
+    const { userId, serviceAccountId, portalLinkId } = entry.data as Readonly<Partial<Record<string, string>>>;
+    const id = userId ?? serviceAccountId ?? portalLinkId;
     for (const client of clients) if (id === undefined || client.caller.id === id) this.#doubtful.add(client);
     this.#gather();
   }

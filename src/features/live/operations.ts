@@ -1,14 +1,15 @@
 import followStream from "../../../schemas/requests/follow-stream.json" with { type: "json" };
-import { isService, type Caller } from "../../kernel/callers/caller.ts";
+import { withinAudience } from "../../kernel/callers/access.ts";
+import { callerIdOf, credentialIdsOf, type Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
-import { access, barrier } from "../../kernel/operations/access.ts";
-import { problem } from "../../kernel/operations/description.ts";
+import { access, barrier, withPortal } from "../../kernel/operations/access.ts";
+import { problem, unnamedDestination } from "../../kernel/operations/description.ts";
 import { signedIn, type Operation } from "../../kernel/operations/operation.ts";
 import { auditFact, circuitFact, event, successType } from "../examples.ts";
 import type { Services } from "../services.ts";
 import { streamKinds, type StreamKind } from "./frames.ts";
 
-const read = access("Viewer", "events:read");
+const read = withPortal(access("Viewer", "events:read"), "read");
 const readAudit = access("Viewer", "audit:read");
 /** For proxies that would gather an answer before they pass it on. */
 const unbuffered = { "X-Accel-Buffering": "no" };
@@ -68,6 +69,7 @@ export function streamOperations({ live }: Services): Operation[] {
           "Kinds: must be one or more of event, circuit, audit, separated by commas",
           "Last-Event-ID: must be the id of a frame of this stream",
         ),
+        404: unnamedDestination,
         429: problem(
           "The tenant has 100 streams. A caller's sixth stream ends its oldest, and one more than 1,000 in the " +
           "process ends one of the tenant that has most.",
@@ -77,17 +79,17 @@ export function streamOperations({ live }: Services): Operation[] {
     }, async (call) => {
       const { caller, headers, input } = call;
       const { Kinds, DestinationUrlId, OwnerId: ownerId, Payload } = input;
+      const { destinationUrlId: destinationId, destinationUrlIds: destinationIds } =
+        withinAudience(caller, { destinationUrlId: DestinationUrlId?.toLowerCase() });
       const wanted = {
-        kinds: kindsOf(caller, Kinds), destinationId: DestinationUrlId?.toLowerCase(), ownerId,
+        kinds: kindsOf(caller, Kinds), destinationId, destinationIds, ownerId,
         payload: Payload === "true",
       };
       // Node joins headers of one name, unless it knows the name.
       const lastId = headers["last-event-id"] as string | undefined;
-      const [id, ...credentialIds] = isService(caller)
-        ? [caller.serviceAccountId, caller.keyId] as const
-        : [caller.userId, caller.tokenId, caller.sessionId] as const;
       const { tenantId, expiresAt } = caller;
       const check = () => call.authenticate();
+      const [id, credentialIds] = [callerIdOf(caller), credentialIdsOf(caller)];
       const connection = { tenantId, id, credentialIds, expiresAt, check, gone: call.gone() };
       const stream = await live.open(connection, wanted, lastId);
       return { status: 200, type: "text/event-stream", headers: unbuffered, stream };

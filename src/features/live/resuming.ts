@@ -2,8 +2,8 @@ import { tenantOf } from "../../kernel/domain/domain-event.ts";
 import { unlessRefused } from "../../kernel/domain/refusal.ts";
 import { LongReads } from "../../kernel/log/long-reads.ts";
 import { type Clock, sleep } from "../../kernel/ports/clock.ts";
-import type { EventStore, LogEntry, Position, RecordedEvent } from "../../kernel/ports/event-store.ts";
-import type { WebhookEvent } from "../events/facts.ts";
+import type { EventStore, LogEntry, Position } from "../../kernel/ports/event-store.ts";
+import { eventFactsIn } from "../messages/facts.ts";
 import { frameText, framesOf, type Frame } from "./frames.ts";
 import type { EventSenders } from "./senders.ts";
 import { FramedEntry, type StreamClient } from "./stream-client.ts";
@@ -13,6 +13,7 @@ const mostBack = 100_000;
 const portionEntries = 256;
 /** The rest between two portions, in which others are served. */
 const restMs = 5;
+const accepting: ReadonlySet<string> = new Set(["EventAccepted", "MessageAccepted"]);
 
 interface ResumingParts {
   readonly store: Pick<EventStore, "readLog" | "readStream">;
@@ -126,11 +127,12 @@ export class Resuming {
       counted === null || (isLast && position === from);
     const purged = new Set<LogEntry>();
     for (const entry of entries) {
-      if (entry.unreadable !== undefined || entry.type !== "EventAccepted") continue;
-      const { tenantId, eventId } = (entry as RecordedEvent<WebhookEvent>).data;
-      const clients = [...(this.#behind.get(tenantId) ?? [])];
+      if (entry.unreadable !== undefined || !accepting.has(entry.type)) continue;
+      const clients = [...(this.#behind.get(tenantOf(entry) ?? "") ?? [])];
       const isAsked = clients.some((one) => one.client.wanted.payload && getsFrames(one));
-      if (isAsked && !(await this.#isShown(tenantId, eventId))) purged.add(entry);
+      for (const { data: { tenantId, eventId } } of isAsked ? eventFactsIn(entry) : []) {
+        if (!(await this.#isShown(tenantId, eventId))) purged.add(entry);
+      }
     }
     return purged;
   }

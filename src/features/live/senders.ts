@@ -3,6 +3,8 @@ import { tenantOf } from "../../kernel/domain/domain-event.ts";
 import { categoryOf, streams } from "../../kernel/domain/streams.ts";
 import type { EventStore, LogEntry, RecordedEvent } from "../../kernel/ports/event-store.ts";
 import type { WebhookEvent } from "../events/facts.ts";
+import { deliveryIn, eventFactsIn } from "../messages/facts.ts";
+import { factsInMessage } from "../messages/messages.ts";
 
 /** More than the entries that are looked at together. */
 const mostKnown = 20_000;
@@ -31,9 +33,10 @@ export class EventSenders {
     for (const entry of entries) {
       if (entry.unreadable !== undefined || categoryOf(entry.stream) !== "event") continue;
       if (!followed.has(tenantOf(entry) ?? "")) continue;
-      const { type, data } = entry as RecordedEvent<WebhookEvent>;
-      if (type === "EventAccepted") this.#known.set(data.eventId, data.senderId ?? without);
-      else if (!this.#known.has(data.eventId)) unknown.add(data.eventId);
+      for (const { type, data } of eventFactsIn(entry)) {
+        if (type === "EventAccepted") this.#known.set(data.eventId, data.senderId ?? without);
+        else if (!this.#known.has(data.eventId)) unknown.add(data.eventId);
+      }
     }
     const ids = [...unknown];
     for (let at = 0; at < ids.length; at += readsAtOnce) {
@@ -42,7 +45,9 @@ export class EventSenders {
   }
 
   async #read(eventId: string): Promise<void> {
-    const [first] = await this.#store.readStream(streams.event(eventId), { limit: 1 });
+    const [entry] = await this.#store.readStream(streams.event(eventId), { limit: 1 });
+    const delivery = deliveryIn(entry);
+    const [first] = delivery ? await factsInMessage(this.#store, delivery.messageId, eventId) : [entry];
     const isKnown = first && first.unreadable === undefined && first.type === "EventAccepted";
     const senderId = isKnown ? (first as RecordedEvent<WebhookEvent & { type: "EventAccepted" }>).data.senderId : null;
     this.#known.set(eventId, senderId ?? without);

@@ -39,7 +39,7 @@ export class FramedEntry {
 export interface StreamCaller {
   readonly tenantId: string;
   readonly id: string;
-  /** The ids of the token and its session, or of the service key. */
+  /** The ids of the token and its session, of the service key, or of the portal link. */
   readonly credentialIds: readonly string[];
   readonly expiresAt: string | null;
   /** Rejects with a Refusal (unauthenticated, forbidden) once the session is over. */

@@ -1,5 +1,6 @@
 import { events, type EventDocument, type EventFilter } from "../../../projections/events/events.ts";
 import { eventTypeOf, tagNameAfter } from "../../../projections/events/labels.ts";
+import { messages, type MessageDocument } from "../../../projections/messages/messages.ts";
 import type { components } from "../../../schemas/api.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { isTagValue } from "../../kernel/domain/tags.ts";
@@ -10,6 +11,7 @@ import type { Document, PlaceInOrder, ReadModels } from "../../kernel/ports/read
 import type { PlatformKeys } from "../../kernel/sealing/platform-keys.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
 import { loadShownByKey } from "../events/webhooks.ts";
+import { loadMessageByKey } from "../messages/messages.ts";
 import { nameOf, things } from "../things.ts";
 
 /** Something that was found, and by which of its fields. */
@@ -24,7 +26,7 @@ const mostTagNames = 32;
 /** Of each kind the newest things, and how many of them are read at once. */
 const [newestThings, pageThings] = [2_000, 500];
 
-const thingKinds = ["destination", "sender", "user", "apiKey", "serviceAccount"] as const;
+const thingKinds = ["destination", "sender", "subscription", "user", "apiKey", "serviceAccount"] as const;
 type FoundThing = (typeof thingKinds)[number];
 
 const ranks = ["id", "exact", "tag", "beginning", "part", "newest"] as const;
@@ -45,7 +47,7 @@ interface LookupParts {
   readonly shown: ShownEvents;
 }
 
-/** Finds the events and things of a tenant by a text that a person has at hand. */
+/** Finds the events, messages and things of a tenant by a text that a person has at hand. */
 export class LookupQueries {
   readonly #parts: LookupParts;
 
@@ -58,6 +60,7 @@ export class LookupQueries {
     const found = await this.#parts.shown.ask(tenantId, async () => {
       const asked = thingKinds.filter((kind) => kinds.has(kind)).map((kind) => this.#things(tenantId, kind, text));
       if (kinds.has("event")) asked.push(this.#events(tenantId, text));
+      if (kinds.has("message")) asked.push(this.#messages(tenantId, text));
       return (await Promise.all(asked)).flat();
     });
     const best = found.toSorted((one, other) => ranks.indexOf(one.rank) - ranks.indexOf(other.rank));
@@ -116,6 +119,23 @@ export class LookupQueries {
     const byKey: Ranked[] = keyed && label
       ? [{ kind: "event", id: keyed.id, label, matched: "idempotencyKey", rank: "exact" }] : [];
     return [...byKey, ...others.flat()];
+  }
+
+  async #messages(tenantId: string, text: string): Promise<readonly Ranked[]> {
+    const { readModels, store, keys } = this.#parts;
+    const stored = async (id: string) => {
+      const found = await readModels.get(messages.name, id) as MessageDocument | null;
+      return found?.tenantId === tenantId ? found : undefined;
+    };
+    const id = text.toLowerCase();
+    const known = uuidForm.test(id) ? await stored(id) : undefined;
+    if (known) return [{ kind: "message", id, label: known.eventType ?? id, matched: "id", rank: "id" }];
+    const keyed = await loadMessageByKey(store, (await keys.get()).events, tenantId, text);
+    const shown = keyed && await stored(keyed.data.messageId);
+    if (!shown) return [];
+    return [{
+      kind: "message", id: shown.id, label: shown.eventType ?? text, matched: "idempotencyKey", rank: "exact",
+    }];
   }
 
   /** The newest events with a tag of this value, under any of the tenant's names. */

@@ -28,7 +28,8 @@ export function notificationOperations({ commands, queries }: Services): Operati
         "opens, but not again by a failed probe; `destination.recovered`, when it closes; `destination.failing`, at " +
         "the fourth failure in a row; `destination.disabled`, when the relay makes a destination Inactive because it " +
         "only failed; `event.exhausted`, when an event becomes a CriticalFailure: at most one a minute and " +
-        "destination, with a `count`; `certificate.expiring` is for client certificates, of which there are none. " +
+        "destination, with a `count`; `certificate.expiring`, 14 days before the end of a destination's client " +
+        "certificate, once for each. " +
         "Notifications are signed, delivered and retried like any event. Their own failures, and those of test " +
         "events, notify nobody. The same one may come twice after a crash.",
       body: createNotificationSubscription,

@@ -158,14 +158,14 @@ export function isMeant(
   );
 }
 
-/** Whether an event matches all else of a filter. No event is a delivery of a message. */
+/** Whether an event matches all else of a filter. */
 function isOfKind(
   { senderId, eventType, ownerId, messageId, correlationId, tags = {}, finishedFrom, finishedTo }: PurgeFilter,
   { data, metadata }: Placed, finishedAt: string,
 ): boolean {
   const accepted = data as Partial<DataOf<WebhookEvent, "EventAccepted">>;
   return (
-    messageId === undefined &&
+    (messageId === undefined || accepted.messageId === messageId) &&
     (finishedFrom === undefined || finishedAt >= finishedFrom) &&
     (finishedTo === undefined || finishedAt <= finishedTo) &&
     (senderId === undefined || accepted.senderId === senderId) &&

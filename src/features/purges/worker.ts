@@ -1,6 +1,6 @@
 import { apiKeys } from "../../../projections/api-keys/api-keys.ts";
 import { fingerprint } from "../../../projections/index.ts";
-import { purges, purging, type PurgeDocument } from "../../../projections/purges/purges.ts";
+import { purges, purging, type PurgeDocument, type PurgingDocument } from "../../../projections/purges/purges.ts";
 import { Refusal } from "../../kernel/domain/refusal.ts";
 import { streams } from "../../kernel/domain/streams.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
@@ -12,6 +12,8 @@ import type { Instruments } from "../../kernel/ports/telemetry.ts";
 import { documentOf, pagesOf } from "../../kernel/read-models/scans.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import { recordUse } from "../keys/api-keys/decide.ts";
+import type { Message } from "../messages/facts.ts";
+import { purgeDeliveries } from "../messages/messages.ts";
 import { purges as tenantPurges, decide, noPurges } from "./facts.ts";
 
 const pageSize = 500;
@@ -27,7 +29,7 @@ export class Purger {
   readonly #unfinished = new Set<string>();
   readonly #stuck: LogThrottle;
 
-  constructor(parts: Instruments & Pick<KernelParts, "store" | "aggregates" | "readModels">) {
+  constructor(parts: Instruments & Pick<KernelParts, "store" | "aggregates" | "readModels" | "ids">) {
     this.#parts = parts;
     this.#stuck = new LogThrottle(parts.clock);
   }
@@ -92,11 +94,11 @@ export class Purger {
       if (!(await this.#settle())) return;
       const some = page.slice(at, at + together);
       const deleted = await this.#paced(() =>
-        Promise.all(some.map((eventId) => this.#delete(eventId, purge.position))));
+        Promise.all(some.map((event) => this.#delete(event, purge.position, origin))));
       if (deleted.includes(false)) this.#unfinished.add(purge.id);
     }
     const last = page.at(-1);
-    if (last !== undefined) this.#cursors.set(purge.id, last);
+    if (last) this.#cursors.set(purge.id, last.eventId);
     else if (this.#unfinished.has(purge.id)) refuseUnreadable("the record of a purged event", { newer: true });
     else if (await this.#isOutOfSight(purge)) await this.#complete(purge, origin);
   }
@@ -114,19 +116,19 @@ export class Purger {
     logger.info({ purgeId, tenantId }, "a purge is through: its events are deleted from the log");
   }
 
-  async #page(purgeId: string, after: string | undefined): Promise<readonly string[]> {
-    const found = await this.#parts.readModels.keys({
+  async #page(purgeId: string, after: string | undefined): Promise<readonly PurgingDocument[]> {
+    const found = await this.#parts.readModels.find({
       collection: purging.name,
       where: { purgeId },
       ...(after !== undefined && { range: { field: purging.key, from: after } }),
       order: { field: purging.key, descending: false },
       limit: pageSize + 1,
     });
-    return found.filter((eventId) => eventId !== after);
+    return (found as readonly PurgingDocument[]).filter(({ eventId }) => eventId !== after);
   }
 
   /** Deletes the stream of an event, unless it began again. Resolves false where only a newer release can tell. */
-  async #delete(eventId: string, purgedAt: Position): Promise<boolean> {
+  async #delete({ eventId, messageId }: PurgingDocument, purgedAt: Position, origin: Origin): Promise<boolean> {
     const { store } = this.#parts;
     const stream = streams.event(eventId);
     for (;;) {
@@ -137,9 +139,10 @@ export class Purger {
         const [oldest] = await store.readStream(stream, { limit: 1 });
         if (!oldest || oldest.position > purgedAt) return true;
       }
+      if (messageId !== null) await purgeDeliveries(this.#parts, messageId, [eventId], origin);
       try {
-        // Also where the stream reads as empty: an interrupted deletion may have left it in the engine.
-        await store.deleteStream(stream, newest?.revision ?? noStream);
+        // Also where the stream reads as empty: a deletion may have broken off, and a delivery must not begin any more.
+        await store.deleteStream(stream, newest?.revision ?? noStream, { forGood: messageId !== null });
         return true;
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;
@@ -178,5 +181,7 @@ export class Purger {
 
 /** Whether an entry is a fact of this event. For an unreadable entry the stream's name alone must do. */
 function isOf(entry: LogEntry, eventId: string): boolean {
-  return entry.unreadable !== undefined || (entry.data as { readonly eventId: string }).eventId === eventId;
+  if (entry.unreadable !== undefined) return true;
+  const { eventId: id = (entry.data as Partial<Message>).messageId } = entry.data as { readonly eventId?: string };
+  return id === eventId;
 }

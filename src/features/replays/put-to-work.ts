@@ -10,7 +10,7 @@ import { noStream, RevisionConflict, type RecordedEvent } from "../../kernel/por
 import type { EventKeys } from "../../kernel/sealing/event-keys.ts";
 import { decide } from "../events/decide.ts";
 import type { Webhook, WebhookEvent } from "../events/facts.ts";
-import { changeShown, loadShown, loadWebhook, slotOfResent } from "../events/webhooks.ts";
+import { changeShown, loadShown, loadWebhook, slotOfResent, type ShownSources } from "../events/webhooks.ts";
 import type { LoadedReplay } from "./queries.ts";
 
 type Facts = readonly RecordedEvent<WebhookEvent>[];
@@ -28,7 +28,7 @@ export class PutToWork {
   readonly #origin: Origin;
 
   constructor(
-    parts: Pick<KernelParts, "store" | "aggregates" | "clock" | "ids" | "metrics">,
+    parts: ShownSources & Pick<KernelParts, "clock" | "ids" | "metrics">,
     replay: LoadedReplay,
     keys: EventKeys,
   ) {
@@ -80,11 +80,11 @@ export class PutToWork {
   async #prepareNew(sourceId: string, destinationId: string): Promise<Action> {
     const { aggregates, clock, ids, metrics, store } = this.#parts;
     const { id: replayId, tenantId } = this.#replay.job;
-    const { state, facts } = await loadShown({ store, aggregates }, tenantId, sourceId);
+    const { state, facts } = await loadShown(this.#parts, tenantId, sourceId);
     const [accepted] = facts;
     if (!state || accepted?.type !== "EventAccepted" || !this.#isMeant(facts)) return () => this.#isSource(sourceId);
     if (await this.#isCopyFrom(destinationId, state)) return notMeant;
-    const { slot: _ofSource, ...source } = accepted.data;
+    const { slot: _ofSource, messageId: _delivered, ...source } = accepted.data;
     return async () => {
       const slot = await slotOfResent(aggregates, { ...state, destinationId });
       const now = clock.now();

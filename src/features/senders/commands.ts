@@ -11,16 +11,19 @@ import { timestampNow } from "../../kernel/ports/clock.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import { secretToken, sha256 } from "../../kernel/tools/hashing.ts";
 import { destinations, type Destination } from "../destinations/facts.ts";
-import { decide, type SenderCommand } from "./decide.ts";
-import { senders, problemOfSearchFields, type SearchField } from "./facts.ts";
-import { checkedMapping, type SenderView, type SenderQueries } from "./queries.ts";
+import { checkedMapping } from "../mappings.ts";
+import type { SubscriptionCommands } from "../subscriptions/commands.ts";
+import { decide, fanOutOnly, fanOutSettings, noDestination, type SenderCommand } from "./decide.ts";
+import { senders, problemOfSearchFields, type SearchField, type Sender } from "./facts.ts";
+import type { SenderView, SenderQueries } from "./queries.ts";
 
 /** Commands on senders. */
 export class SenderCommands {
   readonly #parts;
 
   constructor(
-    parts: Pick<KernelParts, "aggregates" | "mappings" | "clock" | "ids"> & { readonly queries: SenderQueries },
+    parts: Pick<KernelParts, "aggregates" | "mappings" | "clock" | "ids">
+      & { readonly queries: SenderQueries; readonly subscriptions: SubscriptionCommands },
   ) {
     this.#parts = parts;
   }
@@ -33,23 +36,23 @@ export class SenderCommands {
   ): Promise<SenderView & { readonly ingestToken: string }> {
     const { aggregates, queries, mappings, ids, clock } = this.#parts;
     const { tenantId } = caller;
-    const { name: text, mapping: given, searchFields: fields, destinationUrlId, ...others } =
-      fieldsOf(createSender, input);
+    const {
+      name: text, mapping: given, searchFields: fields, eventTypePath, unmatched,
+      destinationUrlId: _to, fanOut: _fanOut, ...others
+    } = fieldsOf(createSender, input);
+    const destinationId = checkedTarget(input);
     const name = cleanName("name", text);
     const mapping = given && (await checkedMapping(mappings, tenantId, given));
     const searchFields = checkedFields(fields);
-    const destinationId = destinationUrlId.toLowerCase();
-    requireOwn(await this.#destination(destinationId), caller, "destination");
+    if (destinationId !== null) requireOwn(await this.#destination(destinationId), caller, "destination");
     requireRole(caller, "Developer", "create senders");
     const senderId = ids.uuid();
     const ingestToken = this.#newToken();
-    const command: SenderCommand = {
-      type: "CreateSender",
-      sender: {
-        senderId, tenantId, name, destinationId, mapping, ingestTokenHash: sha256(ingestToken), searchFields, ...others,
-      },
-      at: timestampNow(clock),
-    };
+    const sender = { senderId, tenantId, name, mapping, ingestTokenHash: sha256(ingestToken), searchFields, ...others };
+    const at = timestampNow(clock);
+    const command: SenderCommand = destinationId === null
+      ? { type: "CreateFanOutSender", sender: { ...sender, eventTypePath, unmatched: unmatched ?? "accept" }, at }
+      : { type: "CreateSender", sender: { ...sender, destinationId }, at };
     await aggregates.change(senders, senderId, origin, (state) => decide(state, command));
     return { ...(await queries.get(caller, senderId)), ingestToken };
   }
@@ -67,7 +70,8 @@ export class SenderCommands {
     requireRole(caller, "Developer", "change senders");
     const active = input.status && input.status === "active";
     const at = timestampNow(clock);
-    const settings = { ...fieldsOf(createSender, input), name, destinationId, mapping, searchFields };
+    const unmatched = input.unmatched === null && sender.fanOut ? "accept" : input.unmatched;
+    const settings = { ...fieldsOf(createSender, input), name, destinationId, mapping, searchFields, unmatched };
     const command: SenderCommand = { type: "ChangeSender", ...settings, active, at };
     await aggregates.change(senders, id, origin, (state) => decide(state, command));
     return queries.get(caller, id);
@@ -86,14 +90,17 @@ export class SenderCommands {
   }
 
   async remove(caller: Caller, id: string, origin: Origin): Promise<void> {
-    await this.#own(caller, id, "delete senders");
-    const command: SenderCommand = { type: "DeleteSender", at: timestampNow(this.#parts.clock) };
-    await this.#parts.aggregates.change(senders, id, origin, (state) => decide(state, command));
+    const { aggregates, subscriptions, clock } = this.#parts;
+    const { fanOut } = await this.#own(caller, id, "delete senders");
+    const command: SenderCommand = { type: "DeleteSender", at: timestampNow(clock) };
+    await aggregates.change(senders, id, origin, (state) => decide(state, command));
+    if (fanOut) await subscriptions.removeAll(caller, { senderId: id }, origin);
   }
 
-  async #own(caller: Caller, id: string, to: string): Promise<void> {
-    await ownOf(this.#parts.aggregates, senders, id, caller, "sender");
+  async #own(caller: Caller, id: string, to: string): Promise<Sender> {
+    const sender = await ownOf(this.#parts.aggregates, senders, id, caller, "sender");
     requireRole(caller, "Developer", to);
+    return sender;
   }
 
   #destination(id: string): Promise<Destination> {
@@ -103,6 +110,16 @@ export class SenderCommands {
   #newToken(): string {
     return secretToken(this.#parts.ids, "sndr_");
   }
+}
+
+/** The destination of a new sender; null if it fans out. Throws a Refusal (invalid). */
+function checkedTarget(
+  { fanOut, destinationUrlId, ...settings }: Inputs["createSender"],
+): string | null {
+  if (fanOut) return destinationUrlId === undefined ? null : refuse("invalid", `destinationUrlId: ${noDestination}`);
+  const alien = fanOutSettings.find((name) => settings[name] !== null);
+  if (alien !== undefined) refuse("invalid", `${alien}: ${fanOutOnly}`);
+  return destinationUrlId?.toLowerCase() ?? refuse("invalid", "destinationUrlId: is required, unless fanOut is true");
 }
 
 function checkedFields(fields: readonly SearchField[] | null): readonly SearchField[] {

@@ -10,7 +10,8 @@ import { isTagName, isTagValue, type Tags } from "../../kernel/domain/tags.ts";
 import type { Timestamp } from "../../kernel/domain/time.ts";
 import type { AggregateType } from "../../kernel/log/aggregates.ts";
 
-const mapping = nullable(
+/** The schema of a {@link Mapping}, or null. */
+export const mapping = nullable(
   object({ language: oneOf(["jmespath"]), expression: text() }),
   "How what is received becomes what is delivered; null where it is delivered unchanged.",
 );
@@ -25,6 +26,17 @@ export const searchField = object({
 /** A field of received bodies that becomes a tag of the event. */
 export type SearchField = ValueOf<typeof searchField>;
 
+/** The treatments of a message without a matching subscription. */
+export const unmatchedActs = ["accept", "refuse"] as const;
+/** One of {@link unmatchedActs}. */
+export type UnmatchedAct = (typeof unmatchedActs)[number];
+
+const fanOutSettings = {
+  eventTypePath: nullable(
+    text("A JSON Pointer into the body as received."), "Where bodies have the event type; null: only a header has it.",
+  ),
+  unmatched: oneOf(unmatchedActs, "What becomes of a message that no subscription matches."),
+};
 const ids = { senderId: uuid(), tenantId: uuid(), at };
 const told = ["senderId", "tenantId", "at"] as const;
 
@@ -42,6 +54,20 @@ export const senderFacts = {
     meaning: "The sender was created.",
     words: "created the sender “{name}”",
     shown: [...told, "name", "destinationId", "mapping", "searchFields"],
+    audit: "sender",
+    creates: true,
+    sets: { status: "Active" },
+  }),
+  FanOutSenderCreated: fact({
+    data: {
+      ...ids, name: text(), mapping,
+      ingestTokenHash: text("SHA-256 of the ingest token."),
+      searchFields: list(searchField, "Fields of received bodies that become tags."),
+      ...fanOutSettings,
+    },
+    meaning: "The sender was created. It delivers each message to all subscriptions that match.",
+    words: "created the sender “{name}”, which fans out",
+    shown: [...told, "name", "mapping", "searchFields", "eventTypePath", "unmatched"],
     audit: "sender",
     creates: true,
     sets: { status: "Active" },
@@ -87,6 +113,15 @@ export const senderFacts = {
     audit: "sender",
     setting: "the sender's search fields",
   }),
+  SenderFanOutChanged: fact({
+    data: { ...ids, ...fanOutSettings },
+    meaning: "The path of the event type changed, or what becomes of messages that no subscription matches.",
+    words: "changed how the sender fans out",
+    shown: [...told, "eventTypePath", "unmatched"],
+    changes: ["eventTypePath", "unmatched"],
+    audit: "sender",
+    setting: "how the sender fans out",
+  }),
   SenderActivated: fact({
     data: ids,
     meaning: "The sender was activated.",
@@ -128,16 +163,23 @@ export type SenderEvent = EventsOf<typeof senderFacts>;
 /** The settings of a sender, each with a fact that changes it. */
 export interface SenderSettings {
   readonly name: string;
-  readonly destinationId: string;
+  /** Where its events are delivered; null of a sender that fans out. */
+  readonly destinationId: string | null;
   /** Makes the payload from the received body; null: the body is delivered as received. */
   readonly mapping: Mapping | null;
   readonly searchFields: readonly SearchField[];
+  /** A JSON Pointer into received bodies; null where only a header tells the event type. */
+  readonly eventTypePath: string | null;
+  /** Null of a sender that does not fan out. */
+  readonly unmatched: UnmatchedAct | null;
 }
 
 /** A sender as folded from its own stream. */
 export interface Sender extends SenderSettings {
   readonly id: string;
   readonly tenantId: string;
+  /** Whether each message goes to all subscriptions that match, not to one destination; never changes. */
+  readonly fanOut: boolean;
   /** As a person set it; an inactive one accepts nothing. */
   readonly active: boolean;
   readonly deleted: boolean;
@@ -149,11 +191,21 @@ export interface Sender extends SenderSettings {
 /** Undefined before it was created; a deleted one stays, marked, and is never brought back. */
 export type SenderState = Sender | undefined;
 
+const direct = { fanOut: false, eventTypePath: null, unmatched: null };
+
+function begun(id: string, at: Timestamp): Pick<Sender, "id" | "active" | "deleted" | "createdAt" | "updatedAt"> {
+  return { id, active: true, deleted: false, createdAt: at, updatedAt: at };
+}
+
 /** Folds one fact in. */
 export function evolve(state: SenderState, event: SenderEvent): SenderState {
   if (event.type === "SenderCreated") {
     const { senderId, at, searchFields = [], ...settings } = event.data;
-    return { ...settings, searchFields, id: senderId, active: true, deleted: false, createdAt: at, updatedAt: at };
+    return { ...settings, ...direct, searchFields, ...begun(senderId, at) };
+  }
+  if (event.type === "FanOutSenderCreated") {
+    const { senderId, at, ...settings } = event.data;
+    return { ...settings, fanOut: true, destinationId: null, ...begun(senderId, at) };
   }
   if (!state) return state;
   const updatedAt = event.data.at;
@@ -162,6 +214,7 @@ export function evolve(state: SenderState, event: SenderEvent): SenderState {
     case "SenderDestinationChanged":
     case "SenderMappingChanged":
     case "SenderSearchFieldsChanged":
+    case "SenderFanOutChanged":
       return { ...withChanges(senderFacts, state, event), updatedAt };
     case "SenderActivated":
       return { ...state, active: true, updatedAt };
@@ -197,6 +250,14 @@ export function problemOfSearchFields(fields: readonly SearchField[]): string | 
     }
   }
   return null;
+}
+
+/** The tags of an event: those that the fields make of its body, and the given ones, which win. Undefined: none. */
+export function tagsOf(
+  fields: readonly SearchField[], body: string, given: Tags | null | undefined,
+): Tags | undefined {
+  const tags = fields.length === 0 ? given : { ...tagsOfBody(fields, body), ...given };
+  return tags && Object.keys(tags).length > 0 ? tags : undefined;
 }
 
 /** The tags that the fields make of a JSON body, with every digit of numbers. Fields without a value are skipped. */

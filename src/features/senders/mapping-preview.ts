@@ -3,15 +3,13 @@ import type { EventDocument } from "../../../projections/events/events.ts";
 import type { components, Inputs } from "../../../schemas/api.ts";
 import { ownOf } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
-import { streams } from "../../kernel/domain/streams.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import { LongReads } from "../../kernel/log/long-reads.ts";
 import { late, within } from "../../kernel/ports/clock.ts";
-import type { RecordedEvent } from "../../kernel/ports/event-store.ts";
-import type { WebhookEvent } from "../events/facts.ts";
 import type { ShownEvents } from "../events/shown-events.ts";
+import { acceptanceOf } from "../events/webhooks.ts";
+import { checkedMapping } from "../mappings.ts";
 import { senders } from "./facts.ts";
-import { checkedMapping } from "./queries.ts";
 
 const most = { ms: 5_000, shown: 20 };
 /** A double holds numbers of this many characters exactly. */
@@ -46,8 +44,9 @@ export class MappingPreview {
     const sender = await ownOf(aggregates, senders, senderId.toLowerCase(), caller, "sender");
     const [differ, failed]: [MappingPreviewView["differ"], MappingPreviewView["failed"]] = [[], []];
     let [tried, same] = [0, 0];
-    for (const { id: eventId, acceptedIn } of await this.#newest(tenantId, sender.id, last)) {
-      const trial = this.#tried(tenantId, expression, { id: eventId, acceptedIn });
+    for (const document of await this.#newest(tenantId, sender.id, last)) {
+      const { id: eventId } = document;
+      const trial = this.#tried(tenantId, expression, document);
       const result = await within(clock, Math.max(0, until - clock.monotonic()), trial);
       if (result === late) break;
       if (result === undefined) continue;
@@ -67,7 +66,7 @@ export class MappingPreview {
     return shown.ask(tenantId, () => shown.page({ tenantId, senderId }, slice));
   }
 
-  async #tried(tenantId: string, expression: string, document: Pick<EventDocument, "id" | "acceptedIn">) {
+  async #tried(tenantId: string, expression: string, document: EventDocument) {
     const recorded = await this.#recorded(tenantId, document);
     if (!recorded) return undefined;
     const mapped = await this.#parts.mappings.apply(tenantId, expression, recorded.original);
@@ -75,16 +74,10 @@ export class MappingPreview {
   }
 
   /** The texts of an event; undefined where it was purged meanwhile, or is of a newer release. */
-  async #recorded(
-    tenantId: string, { id, acceptedIn }: Pick<EventDocument, "id" | "acceptedIn">,
-  ): Promise<Recorded | undefined> {
+  async #recorded(tenantId: string, document: EventDocument): Promise<Recorded | undefined> {
     const { store } = this.#parts;
-    const [first] = await LongReads.of(store).run(tenantId, (turn) =>
-      turn(() => store.readStream(streams.event(id), { limit: 1, beginsAt: acceptedIn })));
-    if (!first || first.unreadable !== undefined) return undefined;
-    const { type, data } = first as RecordedEvent<WebhookEvent>;
-    if (type !== "EventAccepted" || data.eventId !== id) return undefined;
-    return { original: data.original ?? data.payload, payload: data.payload };
+    const accepted = await LongReads.of(store).run(tenantId, (turn) => turn(() => acceptanceOf(store, document)));
+    return accepted && { original: accepted.data.original ?? accepted.data.payload, payload: accepted.data.payload };
   }
 }
 

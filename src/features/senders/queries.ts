@@ -7,11 +7,11 @@ import { refuse } from "../../kernel/domain/refusal.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
 import type { Moments } from "../../kernel/log/moments.ts";
 import { viewAsOf } from "../../kernel/log/past-states.ts";
-import type { Mappings } from "../../kernel/ports/mapping.ts";
 import { tenantCounter } from "../../kernel/ports/read-models.ts";
 import { fieldsOf } from "../../kernel/read-models/fields-of.ts";
 import { listed, type Page, type PageRequest } from "../../kernel/read-models/paging.ts";
 import { ownHistory, type HistoryRequest, type ToldFact } from "../history.ts";
+import { checkedMapping } from "../mappings.ts";
 import { senders, type Mapping, type Sender } from "./facts.ts";
 
 /** Queries about senders. */
@@ -71,14 +71,4 @@ export function senderView(document: SenderDocument): SenderView {
   const searchFields = [...document.searchFields];
   const status = document.active ? "Active" : "Inactive";
   return fieldsOf<SenderView>(senderSchema, { ...document, searchFields, status });
-}
-
-/** A tenant's mapping without any other fields. Throws a Refusal (invalid) where its expression does not compile. */
-export async function checkedMapping(
-  mappings: Mappings, tenantId: string, { language, expression }: Mapping,
-): Promise<Mapping> {
-  if (!expression.isWellFormed()) refuse("invalid", "mapping.expression: must be well-formed Unicode");
-  const problem = await mappings.problemOf(tenantId, expression);
-  if (problem !== null) refuse("invalid", `mapping.expression: ${problem}`);
-  return { language, expression };
 }

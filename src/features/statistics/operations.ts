@@ -1,12 +1,12 @@
 import getStatistics from "../../../schemas/requests/get-statistics.json" with { type: "json" };
 import { parseOptionalDateTime } from "../../kernel/callers/input-rules.ts";
-import { access } from "../../kernel/operations/access.ts";
-import { json, problem } from "../../kernel/operations/description.ts";
+import { access, withPortal } from "../../kernel/operations/access.ts";
+import { json, problem, unnamedDestination } from "../../kernel/operations/description.ts";
 import { signedIn, type Operation } from "../../kernel/operations/operation.ts";
 import { statistics } from "../examples.ts";
 import type { Services } from "../services.ts";
 
-const read = access("Viewer", "events:read");
+const read = withPortal(access("Viewer", "events:read"), "read");
 
 /** The work on the tenant's events, by time. */
 export function statisticsOperations({ queries }: Services): Operation[] {
@@ -31,6 +31,7 @@ export function statisticsOperations({ queries }: Services): Operation[] {
           "A parameter is not valid, or there are too many points.",
           "Bucket: gives more than 1500 points; take larger buckets or a shorter time", "To: must be later than From",
         ),
+        404: unnamedDestination,
       },
     }, async ({ caller, input }) => {
       const { From, To, Bucket: bucket, DestinationUrlId, EventType: eventType, GroupBy } = input;

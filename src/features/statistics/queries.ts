@@ -2,6 +2,7 @@ import {
   percentileOf, bucketIn, statistics, statisticsDestinations, statisticsKey, statisticsLevels,
   type StatisticsDestinationDocument, type StatisticsDocument, type StatisticsLevel, type StatisticsSeries,
 } from "../../../projections/statistics/statistics.ts";
+import { withinAudience } from "../../kernel/callers/access.ts";
 import type { Caller } from "../../kernel/callers/caller.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import { millis, timestamp } from "../../kernel/domain/time.ts";
@@ -72,6 +73,7 @@ interface Buckets {
 }
 
 type Numbers = Record<string, number>;
+type NumbersByBucket = Map<number, Numbers>;
 
 /** Queries about the work on events, by time. */
 export class StatisticsQueries {
@@ -82,18 +84,23 @@ export class StatisticsQueries {
   }
 
   /** The statistics of the caller's tenant, as new as the query. Throws a Refusal (invalid, unavailable). */
-  of({ tenantId }: Caller, request: StatisticsRequest): Promise<StatisticsView> {
+  of(caller: Caller, request: StatisticsRequest): Promise<StatisticsView> {
+    const { tenantId } = caller;
     const range = this.#rangeOf(request);
-    const { eventType, destinationUrlId } = request;
+    const { eventType, destinationUrlId, destinationUrlIds } = withinAudience(caller, request);
     return this.#parts.freshness.ask(async () => {
       const alone = !request.byDestination || destinationUrlId !== undefined;
-      const ids = alone ? [destinationUrlId] : await this.#destinations(tenantId);
+      const groups: readonly (readonly (string | undefined)[])[] = alone
+        ? [destinationUrlIds ?? [destinationUrlId]]
+        : (destinationUrlIds?.slice(-mostSeries) ?? await this.#destinations(tenantId)).map((id) => [id]);
       const series = [];
-      for (const destinationId of ids) {
-        const read = await this.#read({ tenantId, destinationId, eventType }, range);
+      for (const group of groups) {
+        const read: NumbersByBucket = new Map();
+        for (const destinationId of group) await this.#readInto(read, { tenantId, destinationId, eventType }, range);
         if (!alone && read.size === 0) continue;
         const total = { at: timeOf(range, range.first), ...countsOf([...read.values()].reduce(merged, {})) };
-        series.push({ destinationUrlId: destinationId ?? null, points: pointsOf(range, read), total });
+        const named = alone ? destinationUrlId : group[0];
+        series.push({ destinationUrlId: named ?? null, points: pointsOf(range, read), total });
         if (series.length * (range.end - range.first) > mostPointsOfAll) refuse("invalid", tooMany(mostPointsOfAll));
       }
       return { bucket: range.size, from: timeOf(range, range.first), to: timeOf(range, range.end), series };
@@ -121,11 +128,12 @@ export class StatisticsQueries {
     return (found as readonly StatisticsDestinationDocument[]).map(({ id }) => id).reverse();
   }
 
-  async #read(series: StatisticsSeries, { size, first, end }: Buckets): Promise<ReadonlyMap<number, Numbers>> {
+  async #readInto(
+    byBucket: NumbersByBucket, series: StatisticsSeries, { size, first, end }: Buckets,
+  ): Promise<void> {
     const { minutes, level } = buckets[size];
     const each = minutes / statisticsLevels[level].minutes;
     const to = statisticsKey(series, level, end * each - 1);
-    const byBucket = new Map<number, Numbers>();
     for (let from = statisticsKey(series, level, first * each); ;) {
       const rows = (await this.#parts.readModels.find({
         collection: statistics.name,
@@ -138,7 +146,7 @@ export class StatisticsQueries {
         byBucket.set(bucket, merged(byBucket.get(bucket), numbers));
       }
       const last = rows.at(-1);
-      if (!last || rows.length < slice) return byBucket;
+      if (!last || rows.length < slice) return;
       from = statisticsKey(series, level, bucketIn(last.key) + 1);
     }
   }

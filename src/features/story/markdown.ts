@@ -69,7 +69,7 @@ function chapterText(chapter: Chapter, { named }: StoryText): string {
     [`**${title}**`, ...texts.filter((text) => text !== "")].join(", ");
   switch (kind) {
     case "accepted":
-      return titled(titles.accepted, entry ? `by ${actorText(entry.actor, named)}` : "");
+      return titled(titles.accepted, entry ? `by ${actorText(entry.actor, named)}` : "", causes);
     case "attempt":
       return attempt ? titled(`Attempt ${attempt.number}`, outcomeText(attempt), causes) : titled("Attempt", causes);
     case "wait":
@@ -125,6 +125,10 @@ const causes: Readonly<Record<CauseCode, (values: Values, author?: string) => st
     `${given(retryCount, (count) => counted(count, "attempt"))} failed, the most for this event`.trim(),
   gone: () => "the receiver answered 410 Gone",
   "not-retried": () => "the destination's retry policy does not list the outcome",
+  "not-mapped": ({ error }) => `the subscription's mapping made nothing of the message${given(error, (text) =>
+    `: ${code(String(text))}`)}`,
+  routed: ({ messageId, subscriptionId }) => `routed by a subscription${given(subscriptionId, (id) => `, ${id}`)}${
+    given(messageId, (id) => `, as a delivery of message ${id}`)}`,
   "lease-lost": ({ attempt }) => `the worker was lost${given(attempt, (number) => ` in attempt ${number}`)}`,
   "not-recorded": () => "the log names no cause",
 };
@@ -141,7 +145,9 @@ function counted(count: string | number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-const kinds = { user: "user", serviceAccount: "service account", apiKey: "API key" } as const;
+const kinds = {
+  user: "user", serviceAccount: "service account", portalLink: "portal link", apiKey: "API key",
+} as const;
 
 function actorText(actor: StoryEntry["actor"], named: Naming): string {
   if (actor.type === "anonymous") return "an anonymous caller";

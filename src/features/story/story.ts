@@ -10,7 +10,7 @@ import type { TenantEvent } from "../tenants/facts.ts";
 export const causeCodes = [
   "first-attempt", "retry-schedule", "receiver-retry-after", "circuit-open", "probe", "destination-inactive",
   "concurrency-limit", "rate-limit", "ordering", "receiver-pause", "proxy", "requested", "destination-deleted",
-  "expired", "max-attempts", "gone", "not-retried", "lease-lost", "not-recorded",
+  "expired", "max-attempts", "gone", "not-retried", "not-mapped", "routed", "lease-lost", "not-recorded",
 ] as const;
 export type CauseCode = (typeof causeCodes)[number];
 
@@ -73,6 +73,8 @@ export type Told<Event extends DomainEvent> = Event & { readonly position: strin
 
 /** The facts of an event's story, in the log's order; of its neighbours those between acceptance and end. */
 export interface StoryFacts {
+  /** Of a delivery: its message, and the subscription that matched. */
+  readonly routed?: { readonly messageId: string; readonly subscriptionId: string };
   readonly event: readonly Told<WebhookEvent>[];
   readonly destination: readonly Told<DestinationEvent>[];
   readonly circuit: readonly Told<CircuitEvent>[];

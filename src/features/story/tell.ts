@@ -29,7 +29,9 @@ interface Placed extends Omit<Chapter, "to" | "entries" | "attempt"> {
   attempt?: AttemptOutcome;
 }
 
-const finalCauses = { "max attempts": "max-attempts", gone: "gone", "not retried": "not-retried" } as const;
+const finalCauses = {
+  "max attempts": "max-attempts", gone: "gone", "not retried": "not-retried", "not mapped": "not-mapped",
+} as const;
 
 class Teller {
   readonly #facts: StoryFacts;
@@ -59,7 +61,7 @@ class Teller {
     const requested = [cause("requested", entry)];
     switch (fact.type) {
       case "EventAccepted":
-        this.#add("accepted", entry, []);
+        this.#add("accepted", entry, this.#facts.routed ? [cause("routed", entry, this.#facts.routed)] : []);
         return this.#begin(entry, { due: at, reasons: [cause("first-attempt", entry)] });
       case "DeliveryAttemptStarted":
         return this.#started(fact, wait);
@@ -80,8 +82,10 @@ class Teller {
         this.#add("replayed", entry, [cause("requested", entry, { mode: fact.data.mode })]);
         return this.#begin(entry, { due: fact.data.nextAttemptAt, reasons: requested });
       case "DeliveryExhausted": {
-        const { reason, retryCount } = fact.data;
-        this.#add("exhausted", entry, [cause(finalCauses[reason], entry, { retryCount })]);
+        const { reason, retryCount, error } = fact.data;
+        this.#add("exhausted", entry, [
+          cause(finalCauses[reason], entry, error === undefined ? { retryCount } : { error }),
+        ]);
         return;
       }
       case "EventCancelled":

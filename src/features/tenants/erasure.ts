@@ -2,6 +2,7 @@ import pLimit from "p-limit";
 import { apiKeys as apiKeyDocuments } from "../../../projections/api-keys/api-keys.ts";
 import { destinations as destinationDocuments } from "../../../projections/destinations/destinations.ts";
 import { events, eventsOrdered } from "../../../projections/events/events.ts";
+import { portalLinks as portalLinkDocuments } from "../../../projections/portal-links/portal-links.ts";
 import { purges } from "../../../projections/purges/purges.ts";
 import { senders as senderDocuments } from "../../../projections/senders/senders.ts";
 import { serviceAccounts as accountDocuments } from "../../../projections/service-accounts/service-accounts.ts";
@@ -28,6 +29,8 @@ import { serviceAccounts } from "../keys/service-accounts/facts.ts";
 import { decide as decideNotifications } from "../notifications/decide.ts";
 import { notifications } from "../notifications/facts.ts";
 import type { Sessions } from "../people/sessions/sessions.ts";
+import { decide as decidePortalLink } from "../portal/decide.ts";
+import { portalLinks } from "../portal/facts.ts";
 import type { PurgeCommands } from "../purges/commands.ts";
 import { decide as decideSender } from "../senders/decide.ts";
 import { senders } from "../senders/facts.ts";
@@ -227,6 +230,8 @@ export class LiveErasure implements ErasureSteps {
       (account.deleted ? [] : decideAccount(account, { type: "DeleteServiceAccount", by: operator, at })));
     await aggregates.change(notifications, tenantId, origin, (state = []) =>
       state.flatMap(({ id }) => decideNotifications(state, { type: "Unsubscribe", id, at })));
+    await endEach(portalLinkDocuments, portalLinks, (link) =>
+      (link.deleted ? [] : decidePortalLink(link, { type: "DeleteLink", at })));
     await endEach(viewDocuments, views, (view) =>
       (view.deleted ? [] : decideView(view, { type: "DeleteView", at })));
     await endEach(senderDocuments, senders, (sender) =>

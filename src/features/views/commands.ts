@@ -1,7 +1,7 @@
 import { ownerCounter, views as collection } from "../../../projections/views/views.ts";
 import type { Inputs } from "../../../schemas/api.ts";
 import { ownOf } from "../../kernel/callers/access.ts";
-import { isService, type Caller, type Session } from "../../kernel/callers/caller.ts";
+import { isPortal, isService, type Caller, type Session } from "../../kernel/callers/caller.ts";
 import { cleanName } from "../../kernel/callers/input-rules.ts";
 import { refuse } from "../../kernel/domain/refusal.ts";
 import type { KernelParts } from "../../kernel/kernel-parts.ts";
@@ -73,7 +73,7 @@ export class ViewCommands {
 
   async #own(caller: Caller, id: string): Promise<View> {
     const view = await ownOf(this.#parts.aggregates, views, id, caller, "view");
-    if (isService(caller)) refuse("forbidden", "only a user may do this, not a service account");
+    if (isService(caller) || isPortal(caller)) refuse("forbidden", "only a user may do this, not a service account");
     return caller.userId === view.ownerUserId ? view : refuse("forbidden", "the view belongs to another person");
   }
 }

@@ -37,8 +37,9 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
   const logThrottle = new LogThrottle(clock);
   /** Only with a valid key: anyone else could fill the log. */
   const log = ({ key, destination, sender }: Admission, { status, text }: ReturnType<Fail>, requestId: string) => {
-    const target = { tenantId: key.tenantId, destinationId: destination.id, senderId: sender?.id ?? null, status };
-    const name = `${sender?.id ?? destination.id} ${status}`;
+    const [destinationId, senderId] = [destination?.id ?? null, sender?.id ?? null];
+    const target = { tenantId: key.tenantId, destinationId, senderId, status };
+    const name = `${senderId ?? destinationId} ${status}`;
     logThrottle.tell(
       name,
       () => logger.info({ ...target, apiKeyId: key.id, reason: text, requestId }, "an ingest request was refused"),
@@ -81,7 +82,7 @@ export function createAnswerIngest(api: Api, fail: Fail): AnswerIngest {
         const key = admission?.key ?? (error instanceof NotAdmitted ? error.key : undefined);
         refused.count(tenantId, {
           status: failure.status, reason: failure.text,
-          destinationUrlId: admission?.destination.id ?? null, senderId: admission?.sender?.id ?? null,
+          destinationUrlId: admission?.destination?.id ?? null, senderId: admission?.sender?.id ?? null,
           // A tenant must not see another's key.
           apiKeyId: key?.tenantId === tenantId ? key.id : null,
           requestId,

@@ -1,7 +1,7 @@
 import type { SchemaObject } from "ajv/dist/2020.js";
 import packageJson from "../../../package.json" with { type: "json" };
 import login from "../../../schemas/requests/login.json" with { type: "json" };
-import type { Role } from "../../kernel/domain/roles.ts";
+import type { PortalRight, Role } from "../../kernel/domain/roles.ts";
 import type { Access } from "../../kernel/operations/access.ts";
 import {
   challenge, problem, tags, type DescribedAnswer, type DescribedParameter, type Examples, type MediaType, type Schema,
@@ -68,7 +68,8 @@ const headers = { "X-Request-Id": { $ref: "#/components/headers/RequestId" } };
 
 /** No scheme has a schema's name: some generated clients have one type for each name. */
 const securitySchemes = {
-  bearer: ["accessToken", "sessionCookie"], cookie: ["sessionCookie"], apiKey: ["producerKey"], none: [],
+  bearer: ["accessToken", "sessionCookie"], cookie: ["sessionCookie"], portal: ["portalCookie"],
+  apiKey: ["producerKey"], none: [],
 } as const;
 
 /** The rules for every operation; paragraphs of Markdown. */
@@ -136,7 +137,10 @@ const shared = {
     "`X-Relay-Principal` names another caller. Nothing was done.",
     "X-Relay-Principal: is not the id of this request's caller",
   ),
-  NotFound: problem("Nothing has this id. What is not a UUID names nothing.", "… not found"),
+  NotFound: problem(
+    "Nothing has this id, or the portal's link names no such thing. What is not a UUID names nothing.", "… not found",
+    "not found",
+  ),
   BadBody: problem(
     "The body is not a JSON object in UTF-8, or a field of it is missing or not valid.",
     "body: must be valid JSON", "body: is empty; send a JSON object", "…: is required",
@@ -197,6 +201,12 @@ export function createDocument(operations: readonly Operation[]): ApiDocument {
           description:
             "The cookie of `openSession`, for the relay's own pages. At localhost without TLS it is `relay-local`.",
         },
+        portalCookie: {
+          type: "apiKey", in: "cookie", name: "__Host-relay-portal",
+          description:
+            "The cookie of `openPortalSession`, for the portal's pages. At localhost without TLS it is " +
+            "`relay-portal-local`.",
+        },
         producerKey: { type: "apiKey", in: "header", name: "X-Api-Key", description: "An API key, for ingest." },
       },
       headers: {
@@ -224,14 +234,14 @@ function pathsOf(operations: readonly Operation[]): ApiDocument["paths"] {
 }
 
 function documented(operation: Operation): DocumentedOperation {
-  const { id, tag, summary, description, security, access, body, examples = {}, answers } = operation;
+  const { id, tag, summary, description, access, body, examples = {}, answers } = operation;
   const given = Object.entries(answers).map(([status, answer]): [string, Response] => [status, responseOf(answer)]);
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...withRule(description, access),
-    security: securitySchemes[security].map((scheme) => ({ [scheme]: [] })),
+    security: schemesOf(operation).map((scheme) => ({ [scheme]: [] })),
     ...(access && { "x-access": access }),
     parameters: parametersOf(operation),
     ...(body && {
@@ -248,10 +258,21 @@ function withRule(description: string | undefined, access: Access | undefined): 
 }
 
 /** Who may call an operation, as a paragraph of its description. */
-export function accessRule({ role, serviceRole, scope }: Access): string {
-  if (serviceRole === null) return `Role: ${least(role)}. Service keys: none; for users only.`;
+export function accessRule({ role, serviceRole, scope, portal }: Access): string {
+  if (role === null) return "For visitors of the portal only.";
+  const visitors = portal === undefined || portal === "none" ? "" : ` Portal: ${links(portal)}.`;
+  if (serviceRole === null) return `Role: ${least(role)}. Service keys: none; for users only.${visitors}`;
   const roleOfKeys = serviceRole === role ? "" : `role ${least(serviceRole)}, and `;
-  return `Role: ${least(role)}. Service keys: ${roleOfKeys}${keys(scope)}.`;
+  return `Role: ${least(role)}. Service keys: ${roleOfKeys}${keys(scope)}.${visitors}`;
+}
+
+function links(portal: PortalRight | "any"): string {
+  return portal === "any" ? "all links" : `links that may \`${portal}\``;
+}
+
+function schemesOf({ security, access }: Operation): readonly string[] {
+  const schemes = securitySchemes[security];
+  return security === "bearer" && access?.portal !== undefined ? [...schemes, "portalCookie"] : schemes;
 }
 
 function least(role: Role): string {
@@ -263,8 +284,8 @@ function keys(scope: Access["scope"]): string {
   return scope === "any" ? "all" : `those with the scope \`${scope}\`, or without scopes`;
 }
 
-function impliedAnswers({ path, security, query, body, standsAlone }: Operation): Record<string, Reference> {
-  const isSignedIn = security === "bearer" || security === "cookie";
+function impliedAnswers({ path, security, access, query, body, standsAlone }: Operation): Record<string, Reference> {
+  const isSignedIn = security === "bearer" || security === "cookie" || security === "portal";
   const names: [boolean, number, SharedName][] = [
     [query !== undefined || isSignedIn, 400, "BadQuery"],
     [body !== undefined, 400, "BadBody"],
@@ -273,7 +294,7 @@ function impliedAnswers({ path, security, query, body, standsAlone }: Operation)
     [isSignedIn, 412, "OtherCaller"],
     [security === "apiKey", 401, "WrongKey"],
     [body?.schema["$id"] === login.$id, 401, "WrongPassword"],
-    [path.includes(":id"), 404, "NotFound"],
+    [path.includes(":id") || (isSignedIn && access?.portal === undefined), 404, "NotFound"],
     [body !== undefined, 413, "TooLarge"],
     [body !== undefined, 415, "WrongType"],
     [true, 431, "HeadersTooLarge"],

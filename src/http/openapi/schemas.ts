@@ -35,6 +35,7 @@ export const responses: readonly SchemaObject[] = [
   page("history", "Page of a history", "Facts about one thing, and how many there are.", "history-item"),
   page("invite", "Page of invites", "Invites, and how many there are."),
   page("refusal", "Page of refused requests", "Groups of refused ingest requests, and how many the filters match."),
+  page("message-summary", "Page of messages", "Messages, and how many the filters match."),
   page("replay", "Page of replays", "Replays, and how many there are."),
   page("incident", "Page of incidents", "Incidents, and how many there are."),
   page("view", "Page of views", "Views, and how many there are."),
@@ -42,9 +43,11 @@ export const responses: readonly SchemaObject[] = [
     "notification-subscription", "Page of notification subscriptions",
     "Notification subscriptions, and how many there are.",
   ),
+  page("portal-link", "Page of portal links", "Portal links, and how many there are."),
   page("sender", "Page of senders", "Senders, and how many there are."),
   page("service-account", "Page of service accounts", "Service accounts, and how many there are."),
   page("service-key", "Page of service keys", "Keys of a service account, and how many there are."),
+  page("subscription", "Page of subscriptions", "Subscriptions, and how many the filters match."),
   page("user", "Page of users", "Users, and how many the filters match."),
 ].sort(({ $id: one = "" }, { $id: other = "" }) => (one < other ? -1 : 1));
 

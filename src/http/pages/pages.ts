@@ -29,17 +29,31 @@ const types: Readonly<Record<string, string>> = {
   ".svg": "image/svg+xml",
 };
 
-/** Only the pages' own files, no markup from texts, no frames. */
-const policy = [
-  "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self'",
-  "font-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'self'", "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'", "trusted-types 'none'",
-].join("; ");
+/** The settings of the portal's pages. */
+export interface PortalPages {
+  /** Origins that may frame them. */
+  readonly origins: readonly string[];
+  readonly logo: { readonly type: string; readonly bytes: Buffer } | null;
+}
+
+/** Only the pages' own files, no markup from texts, and only these frames. */
+function policyOf(ancestors: readonly string[]): string {
+  return [
+    "default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self'",
+    "font-src 'self'", "manifest-src 'self'", "base-uri 'none'", "form-action 'self'",
+    `frame-ancestors ${ancestors.join(" ") || "'none'"}`, "require-trusted-types-for 'script'", "trusted-types 'none'",
+  ].join("; ");
+}
+
+/** For an image that is opened as a page: nothing in it runs or is loaded. */
+const logoPolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox";
+const logoPath = "/portal/logo";
 
 const methods: readonly string[] = ["GET", "HEAD"];
 
-/** Serves `/app` and the paths below it from a folder, which is read at the first request. */
-export function servePages(folder: string): Middleware {
+/** Serves `/app`, `/portal` and the paths below them from a folder, which is read at the first request. */
+export function servePages(folder: string, { origins, logo }: PortalPages): Middleware {
+  const policies = { app: policyOf([]), portal: policyOf(origins) };
   let read: Promise<PageFiles> | undefined;
   const files = () => {
     read ??= readPageFiles(folder).catch((error: unknown) => {
@@ -50,15 +64,18 @@ export function servePages(folder: string): Middleware {
   };
   return async (context, next): Promise<void> => {
     const { path } = context;
-    if (path !== "/app" && !path.startsWith("/app/")) {
+    const [, root, , rest] = /^\/(app|portal)(\/(.*))?$/s.exec(path) ?? [];
+    if (root === undefined) {
       await next();
       return;
     }
     if (!methods.includes(context.method)) return answerOtherMethod(context, methods);
-    if (path === "/app") return answer(context, { status: 302, headers: { Location: "app/" } }, "see app/");
+    // Browsers keep the fragment, in which a portal link has its code.
+    if (rest === undefined) return answer(context, { status: 302, headers: { Location: `${root}/` } }, `see ${root}/`);
+    if (path === logoPath) return logo ? sendLogo(context, logo) : answerUnknownPath(context);
     const { document, assets } = await files();
-    if (!path.startsWith("/app/assets/")) return sendDocument(context, document);
-    const file = assets.get(path.slice("/app/assets/".length));
+    if (!rest.startsWith("assets/")) return sendDocument(context, document, rest, policies[root as "app" | "portal"]);
+    const file = assets.get(rest.slice("assets/".length));
     if (!file) return answerUnknownPath(context);
     context.set("Cache-Control", "public, max-age=31536000, immutable");
     context.vary("Accept-Encoding");
@@ -75,12 +92,19 @@ export function wantsPage({ accept = "" }: IncomingHttpHeaders): boolean {
 }
 
 /** The addresses are relative, so that they hold behind any proxy's path. */
-function sendDocument(context: Context, document: string): void {
-  const depth = context.path.split("/").length - "/app/".split("/").length;
+function sendDocument(context: Context, document: string, path: string, policy: string): void {
+  const depth = path.split("/").length - 1;
   context.set("Content-Security-Policy", policy);
   context.set("Referrer-Policy", "no-referrer");
   context.type = "text/html; charset=utf-8";
   context.body = document.replaceAll('"./assets/', `"${depth === 0 ? "./" : "../".repeat(depth)}assets/`);
+}
+
+function sendLogo(context: Context, { type, bytes }: NonNullable<PortalPages["logo"]>): void {
+  context.set("Content-Security-Policy", logoPolicy);
+  context.set("Cache-Control", "public, max-age=300");
+  context.type = type;
+  context.body = bytes;
 }
 
 /** Reads the built pages in a folder. Rejects if there are none. */

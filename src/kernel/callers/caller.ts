@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Actor } from "../domain/domain-event.ts";
-import type { Acting, Scope } from "../domain/roles.ts";
+import type { Acting, PortalRight, Scope } from "../domain/roles.ts";
 
-/** The signed-in user, or the service account, on whose behalf something is asked. */
-export type Caller = UserCaller | ServiceCaller;
+/** The signed-in user, the service account, or the visitor of the portal, on whose behalf something is asked. */
+export type Caller = UserCaller | ServiceCaller | PortalCaller;
 
 interface Principal extends Acting {
   readonly tenantId: string;
@@ -24,15 +24,44 @@ export interface ServiceCaller extends Principal {
   readonly expiresAt: string | null;
 }
 
+/** A visitor of the portal, whom a link let in. */
+export interface PortalCaller extends Principal {
+  readonly portalLinkId: string;
+  readonly may: readonly PortalRight[];
+  readonly audience: Audience;
+  readonly expiresAt: string;
+}
+
+/** The destinations of a portal link. */
+export interface Audience {
+  /** The customer whose destinations it names; null if it names them by their ids. */
+  readonly ownerId: string | null;
+  readonly destinationIds: ReadonlySet<string>;
+}
+
+/** The destinations that a portal link to a customer names at most. */
+export const mostNamed = 1_000;
+
+/** Whether the caller is a visitor of the portal. */
+export function isPortal(caller: Caller): caller is PortalCaller {
+  return "portalLinkId" in caller;
+}
+
 /** Whether the caller is a service account. */
 export function isService(caller: Caller): caller is ServiceCaller {
   return "serviceAccountId" in caller;
 }
 
 /** The caller as the author of facts. */
-export function actorOf(caller: Caller): Actor {
+export function actorOf(caller: Caller): Actor & { readonly id: string } {
   if (isService(caller)) return { type: "serviceAccount", id: caller.serviceAccountId, keyId: caller.keyId };
+  if (isPortal(caller)) return { type: "portalLink", id: caller.portalLinkId };
   return { type: "user", id: caller.userId, role: caller.role };
+}
+
+/** The id of the caller, as `X-Relay-Principal` names it. */
+export function callerIdOf(caller: Caller): string {
+  return actorOf(caller).id;
 }
 
 /** A signed-in user and the token that proves it. */
@@ -44,6 +73,15 @@ export interface Session extends UserCaller {
   readonly sessionVersion: number;
   /** Of a browser's session: when its user gave the password, ISO 8601 UTC. Of an access token: null. */
   readonly passwordAt: string | null;
+}
+
+/** A caller with the credential that it showed. */
+export type SignedIn = Session | ServiceCaller | PortalCaller;
+
+/** The ids of the credential that a caller showed: of a key or link, or of a token and its session. */
+export function credentialIdsOf(caller: SignedIn): readonly [string, ...string[]] {
+  if (isService(caller)) return [caller.keyId];
+  return isPortal(caller) ? [caller.portalLinkId] : [caller.sessionId, caller.tokenId];
 }
 
 /** The caller of a request has gone: nobody waits for its answer. */

@@ -9,10 +9,11 @@ export interface DomainEvent<Type extends string = string, Data extends object =
 /** The data of those facts that are of a type. */
 export type DataOf<Event extends DomainEvent, Type extends Event["type"]> = Extract<Event, DomainEvent<Type>>["data"];
 
-/** The author of a fact: a person, a machine, a producer's key, a newcomer, or a part of this service. */
+/** The author of a fact: a person, a machine, a visitor of the portal, a key, a newcomer, or a part of the service. */
 export type Actor =
   | { readonly type: "user"; readonly id: string; readonly role: string }
   | { readonly type: "serviceAccount"; readonly id: string; readonly keyId: string }
+  | { readonly type: "portalLink"; readonly id: string }
   | { readonly type: "apiKey"; readonly id: string }
   | { readonly type: "anonymous" }
   | { readonly type: "service"; readonly part: string };

@@ -5,7 +5,8 @@ import { time, type Fields, type ObjectOf } from "./schema.ts";
 export const subjectIds = {
   tenant: "tenantId", user: "userId", purge: "purgeId", replay: "replayId", cancellation: "cancellationId",
   apiKey: "keyId", serviceAccount: "serviceAccountId", invite: "inviteId", destination: "destinationId",
-  circuit: "destinationId", sender: "senderId", view: "viewId", notificationSubscription: "subscriptionId",
+  circuit: "destinationId", sender: "senderId", subscription: "subscriptionId", view: "viewId",
+  notificationSubscription: "subscriptionId", portalLink: "portalLinkId",
 } as const;
 /** A kind of subject that facts of the audit are about. */
 export type SubjectType = keyof typeof subjectIds;

@@ -46,6 +46,11 @@ export const scopes = [
 
 export type Scope = (typeof scopes)[number];
 
+/** The rights that a portal link can give its visitor. */
+export const portalRights = ["read", "replay", "test", "configure"] as const;
+/** One of {@link portalRights}. */
+export type PortalRight = (typeof portalRights)[number];
+
 /** Whether a key with these scopes has the one that is needed: a write scope includes the read scope beside it. */
 export function grants(given: readonly Scope[], needed: Scope): boolean {
   return given.includes(needed) || given.some((scope) => scope === needed.replace(/:read$/, ":write"));

@@ -95,6 +95,11 @@ export function values<Value>(schema: Schema<Value>, description?: string): Sche
   return described({ type: "object", additionalProperties: schema }, description);
 }
 
+/** A JSON object of any form. */
+export function anyObject(description?: string): Schema<Readonly<Record<string, unknown>>> {
+  return described({ type: "object", additionalProperties: true }, description);
+}
+
 /** A list of items of one kind, at least `minItems` where that is given. */
 export function list<Item>(
   items: Schema<Item>, description?: string, minItems?: number,

@@ -75,11 +75,14 @@ export const tags = {
   "Service accounts": "Machines that call this API, each with a role and with keys that can be limited to scopes.",
   Destinations: "Where events are delivered: a URL, its authentication, and the limit of concurrent requests.",
   Senders: "Further ingest targets, each with a token and optionally a mapping that transforms payloads.",
+  Subscriptions: "Destinations that get messages of a sender that fans out.",
   Ingest: "Where producers post events.",
+  Messages: "Messages that senders fan out. Each delivery is an event.",
   Events: "Accepted events, their delivery attempts and their histories.",
   Incidents: "Destinations that failed several times in a row: what failed, what changed before, and which events.",
   Replays: "Finished events sent again in the background, also to another destination.",
   Notifications: "Webhooks that tell a tenant of its own destinations.",
+  Portal: "Links by which customers of a tenant see their own destinations and events, and the sessions they open.",
   Views: "Filters that people saved, for themselves or for the tenant.",
   Audit: "Who changed what in the tenant, and when, in one list.",
   Operation: "For operators and tools.",
@@ -120,6 +123,11 @@ export function problem(description: string, ...examples: readonly [string, ...s
   const schema = { $ref: "urn:webhook-relay:response:problem" };
   return { description, content: { "text/plain": { schema, examples: Object.fromEntries(named) } } };
 }
+
+/** The answer to a visitor of the portal whose filter names a destination that the link does not name. */
+export const unnamedDestination = problem(
+  "The portal's link does not name the destination of the filter.", "destination not found",
+);
 
 /** A problem that is solved by signing in, and says with which scheme. */
 export function challenge(

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import type { SchemaObject } from "ajv/dist/2020.js";
 import type { Inputs, operations } from "../../../schemas/api.ts";
-import { type Session, actorOf, isService, type ServiceCaller } from "../callers/caller.ts";
+import { type Session, actorOf, isPortal, isService, type PortalCaller, type SignedIn } from "../callers/caller.ts";
 import { uuidOf } from "../callers/input-rules.ts";
 import type { Actor } from "../domain/domain-event.ts";
 import { refuse } from "../domain/refusal.ts";
@@ -36,9 +36,9 @@ export interface Exchange {
   readonly requestId: string;
   readonly address: string;
   /** The caller, by token, cookie or key. Throws a Refusal (unauthenticated, forbidden). */
-  authenticate(): Promise<Session | ServiceCaller>;
+  authenticate(): Promise<SignedIn>;
   /** Waits for the request's turn, once, after its body has come. Rejects with a Refusal (unavailable), CallerGone. */
-  admit(caller: Session | ServiceCaller): Promise<void>;
+  admit(caller: SignedIn): Promise<void>;
   /** The JSON object in the body, empty without one where it is optional. Throws a Refusal. */
   body(isOptional?: true): Promise<JsonObject>;
   /** Holds memory for an answer like this one, before a command changes anything. Throws a Refusal (unavailable). */
@@ -56,8 +56,8 @@ export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 export interface Operation extends Description {
   readonly method: Method;
   readonly path: string;
-  /** The credential: an access token or else a browser's cookie, the cookie only, an API key, or none. */
-  readonly security: "bearer" | "cookie" | "apiKey" | "none";
+  /** The credential: an access token or else a browser's cookie, the cookie only, the portal's, an API key, or none. */
+  readonly security: "bearer" | "cookie" | "portal" | "apiKey" | "none";
   readonly access?: Access;
   /** It may read much of the log or answer with much, so it takes one of the few places of such requests. */
   readonly isLarge?: true;
@@ -106,7 +106,7 @@ type InputOf<Id extends OperationId> = Id extends keyof Inputs
 
 /** The input of the handler of a signed-in operation. */
 export interface Call<Input> extends Exchange {
-  readonly caller: Session | ServiceCaller;
+  readonly caller: SignedIn;
   readonly origin: Origin;
   readonly input: Input;
 }
@@ -135,7 +135,7 @@ export function signedIn<Id extends OperationId, Input = InputOf<Id>>(
   const { path, query, body } = described;
   const run = async (exchange: Exchange) => {
     if (body) {
-      await exchange.authenticate();
+      await identified(exchange, access);
       const read = await exchange.body(body.isOptional);
       const call = await opened(exchange, access);
       return carriedOut({ ...call, input: body(read) }, handle);
@@ -174,13 +174,24 @@ export function originOf(actor: Actor, requestId: string): Origin {
   return { actor, correlationId: requestId, causationId: null };
 }
 
-/** The session of the caller. Throws a Refusal (forbidden) where that is a service account. */
+/** The session of the caller. Throws a Refusal (forbidden) where that is no user. */
 export function sessionOf({ caller }: Pick<Call<unknown>, "caller">): Session {
-  return isService(caller) ? refuse("forbidden", "only a user may do this") : caller;
+  return isService(caller) || isPortal(caller) ? refuse("forbidden", "only a user may do this") : caller;
+}
+
+/** The visitor of the portal that calls. Throws a Refusal (unauthenticated) where another caller does. */
+export function visitorOf({ caller }: Pick<Call<unknown>, "caller">): PortalCaller {
+  return isPortal(caller) ? caller : refuse("unauthenticated", "Cookie: the portal's cookie is required");
+}
+
+/** The caller. Throws a Refusal (not-found) to visitors of the portal where they have no such operation. */
+async function identified(exchange: Exchange, { portal }: Access): Promise<SignedIn> {
+  const caller = await exchange.authenticate();
+  return isPortal(caller) && portal === undefined ? refuse("not-found", "not found") : caller;
 }
 
 async function opened(exchange: Exchange, access: Access): Promise<Omit<Call<undefined>, "input">> {
-  const caller = await exchange.authenticate();
+  const caller = await identified(exchange, access);
   await exchange.admit(caller);
   const origin = originOf(actorOf(caller), exchange.requestId);
   const barred = barrier(caller, access);

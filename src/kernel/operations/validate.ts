@@ -89,7 +89,7 @@ function problemOf(error: ErrorObject | undefined): string {
     case "type":
       return `${path}: must be ${[params["type"]].flat().map((type) => article(String(type))).join(" or ")}`;
     case "enum":
-      return `${path}: must be one of ${(params["allowedValues"] as unknown[]).join(", ")}`;
+      return `${path}: must be one of ${(params["allowedValues"] as unknown[]).map(String).join(", ")}`;
     case "minimum":
       return `${path}: must be at least ${params["limit"]}`;
     case "maximum":

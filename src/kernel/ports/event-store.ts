@@ -6,7 +6,7 @@ export type Position = string;
 /** Before the first entry: a subscription that starts here gets the whole log. */
 export const logStart: Position = "";
 
-/** The revision of a stream without entries; as an expectation: "the stream must not exist". */
+/** The revision of a stream without entries; as an expectation: "it does not exist, nor is deleted for good". */
 export const noStream = -1;
 
 /** A fact to append. An append that is repeated with the same ids (UUIDs) and revision succeeds as the first did. */
@@ -59,7 +59,7 @@ export interface Appended {
   readonly position: Position;
 }
 
-/** The stream was not at the expected revision. */
+/** The stream was not at the expected revision, or is deleted for good. */
 export class RevisionConflict extends Error {
   readonly stream: string;
   readonly expected: number;
@@ -146,6 +146,11 @@ export interface AppendOptions {
   readonly mayWait?: boolean;
 }
 
+export interface DeleteOptions {
+  /** The stream never begins again, see {@link EventStore.deleteStream}. */
+  readonly forGood?: boolean;
+}
+
 /** The event store: the least that every engine offers. An append is durable when it resolves, and all or nothing. */
 export interface EventStore extends EventLog {
   /** Throws RevisionConflict, UnacceptableEntry or LogUnavailable. */
@@ -154,6 +159,11 @@ export interface EventStore extends EventLog {
   ): Promise<Appended>;
   /** Entries of a stream from revision `from` on, none where it does not exist or is deleted. Throws LogUnavailable. */
   readStream(stream: string, options?: ReadOptions): Promise<readonly LogEntry[]>;
-  /** Deletes a stream's entries; revisions go on, maybe behind a gap. Throws RevisionConflict unless at `expected`. */
-  deleteStream(stream: string, expected?: number): Promise<void>;
+  /**
+   * Deletes a stream's entries. Throws RevisionConflict, and deletes nothing, if it has some and is not at `expected`;
+   * an append that succeeded before and left it elsewhere stays. The stream may begin again: revisions go on, maybe
+   * behind a gap. After a deletion for good it may not, even if it had never begun: every append, at any revision and
+   * also the repetition of an earlier one, throws RevisionConflict with {@link noStream} as the actual revision.
+   */
+  deleteStream(stream: string, expected?: number, options?: DeleteOptions): Promise<void>;
 }

@@ -1,4 +1,11 @@
 import type { FailureReason } from "../domain/failure-reason.ts";
+import type { KeyPair } from "../tools/key-pair.ts";
+
+/** A certificate that is shown to a server that asks for one in the TLS handshake. */
+export interface ClientCertificate extends KeyPair {
+  /** A digest of both: connections of different certificates are never shared. */
+  readonly id: string;
+}
 
 /** A POST, made once: the client does not retry failures. */
 export interface OutboundRequest {
@@ -13,6 +20,8 @@ export interface OutboundRequest {
   readonly timeoutMs: number;
   /** Takes the place of the configured deadline. */
   readonly deadlineMs?: number | undefined;
+  /** Absent or null: a server that asks for a certificate gets none. */
+  readonly clientCertificate?: ClientCertificate | null | undefined;
 }
 
 /** The receiver answered in time. Redirects are answers like any other. */

@@ -5,6 +5,7 @@ export interface FirstAttempt {
   readonly kind: "first";
   readonly eventType?: string;
   readonly ownerId?: string;
+  readonly messageId?: string;
   readonly test?: true;
   readonly destinationId: string;
   readonly tenantId: string;

@@ -27,8 +27,16 @@ export class EventKeys {
     return eventKeyOf(this.#hash(`replay/${replayId}/${sourceEventId}`));
   }
 
-  /** The key of the event by which a subscription gets a notification of this type about a fact. */
-  ofNotification(subscriptionId: string, type: string, factId: string): string {
-    return eventKeyOf(this.#hash(`notification/${subscriptionId}/${type}/${factId}`));
+  /** The key of the event that delivers a message to a subscription's destination. */
+  ofDelivery(messageId: string, subscriptionId: string): string {
+    return eventKeyOf(this.#hash(`delivery/${messageId}/${subscriptionId}`));
+  }
+
+  /** The key of the event by which a subscription gets a notification of this type about a destination's fact. */
+  ofNotification(
+    subscriptionId: string, type: string, { factId, about }: { readonly factId: string; readonly about: string },
+  ): string {
+    // The facts of a message's deliveries share an id.
+    return eventKeyOf(this.#hash(`notification/${subscriptionId}/${type}/${factId}/${about}`));
   }
 }

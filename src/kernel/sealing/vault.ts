@@ -1,4 +1,5 @@
 import type { Sealing, SealingKey } from "../ports/sealing.ts";
+import type { KeyPair } from "../tools/key-pair.ts";
 
 /** Where each sealed thing belongs; a value sealed for one place opens at no other. */
 export const places = {
@@ -7,6 +8,8 @@ export const places = {
   signingSecret: (tenantId: string, destinationId: string) => `${tenantId}/destination/${destinationId}/signingSecret`,
   signingKey: (tenantId: string, destinationId: string) => `${tenantId}/destination/${destinationId}/signingKey`,
   credentials: (tenantId: string, destinationId: string) => `${tenantId}/destination/${destinationId}/credentials`,
+  clientCertificate: (tenantId: string, destinationId: string) =>
+    `${tenantId}/destination/${destinationId}/clientCertificate`,
   header: (tenantId: string, destinationId: string, name: string) =>
     `${tenantId}/destination/${destinationId}/header/${name.toLowerCase()}`,
   personKey: (tenantId: string, userId: string) => `${tenantId}/person/${userId}`,
@@ -28,11 +31,21 @@ interface SealedAuth {
   readonly credentials: string;
 }
 
+interface SealedPem {
+  readonly pem: string;
+}
+
+/** Where a sealed value is: it stays open for as long as this object is in use. */
+type Holder = SealedTenant | SealedAuth | SealedPem | Sealed;
+
+/** Fields of credentials; some hold names with values. */
+export type OpenCredentials = Readonly<Record<string, string | Readonly<Record<string, string>>>>;
+
 /** Opens the sealed values in a tenant's facts. They stay open, in memory only, for as long as the folded facts do. */
 export class Vault {
   readonly #sealing: Sealing;
   readonly #keys = new WeakMap<Pick<SealedTenant, "dataKey">, SealingKey>();
-  readonly #opened = new WeakMap<SealedTenant | SealedAuth | Sealed, string>();
+  readonly #opened = new WeakMap<Holder, string>();
 
   constructor(sealing: Sealing) {
     this.#sealing = sealing;
@@ -57,10 +70,20 @@ export class Vault {
 
   credentials(
     { id, auth }: { readonly id: string; readonly auth: SealedAuth | null }, tenant: SealedTenant,
-  ): Readonly<Record<string, string>> | null {
+  ): OpenCredentials | null {
     if (!auth) return null;
     const text = this.#open(auth, auth.credentials, tenant, places.credentials(tenant.id, id));
-    return JSON.parse(text) as Record<string, string>;
+    return JSON.parse(text) as OpenCredentials;
+  }
+
+  /** The client certificate of a destination with its private key; null without one. */
+  clientCertificate(
+    { id, clientCertificate: pair }: { readonly id: string; readonly clientCertificate: SealedPem | null },
+    tenant: SealedTenant,
+  ): KeyPair | null {
+    if (!pair) return null;
+    const text = this.#open(pair, pair.pem, tenant, places.clientCertificate(tenant.id, id));
+    return JSON.parse(text) as KeyPair;
   }
 
   /** The headers of a destination with their values. They are not kept open. */
@@ -76,7 +99,7 @@ export class Vault {
     return this.#sealing.seal(text, this.dataKey(tenant), place);
   }
 
-  #open(holder: SealedTenant | SealedAuth | Sealed, sealed: string, tenant: SealedTenant, place: string): string {
+  #open(holder: Holder, sealed: string, tenant: SealedTenant, place: string): string {
     const known = this.#opened.get(holder);
     if (known !== undefined) return known;
     const text = this.#sealing.open(sealed, this.dataKey(tenant), place);

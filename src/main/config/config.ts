@@ -6,6 +6,7 @@ import {
   boolean, ConfigError, connectionString, dayMs, duration, fail, fraction, hasHostBits, host, hostAndPort, httpsUrl,
   integer, isWithin, list, network, oneOf, rate, type Rate,
 } from "./parse.ts";
+import { brandName, color, logoFile, origin, publicUrl, type Logo } from "./portal.ts";
 import { reader, variables, type Environment, type Reader, type Variable } from "./variables.ts";
 
 /** The version of this program. */
@@ -71,6 +72,16 @@ export interface Config {
     readonly extraCa: Certificates | null;
   };
   readonly dashboard: boolean;
+  /** Null: where it listens. */
+  readonly publicUrl: string | null;
+  readonly portal: {
+    readonly name: string | null;
+    readonly logo: Logo | null;
+    /** `#rrggbb` */
+    readonly color: string | null;
+    /** Origins that may frame it. */
+    readonly origins: readonly string[];
+  };
   readonly logLevel: LogLevel;
   readonly revision: string;
   readonly shutdownTimeoutMs: number;
@@ -126,6 +137,13 @@ export function readConfig(env: Environment): Config {
       extraCa: from.optional("RELAY_EXTRA_CA_FILE", certificateFile),
     },
     dashboard: from.read("RELAY_DASHBOARD", "on", oneOf("on", "off")) === "on",
+    publicUrl: from.optional("RELAY_PUBLIC_URL", publicUrl),
+    portal: {
+      name: from.optional("RELAY_PORTAL_NAME", brandName),
+      logo: from.optional("RELAY_PORTAL_LOGO", logoFile),
+      color: from.optional("RELAY_PORTAL_COLOR", color),
+      origins: from.optional("RELAY_PORTAL_ORIGINS", list(origin)) ?? [],
+    },
     logLevel: from.read("RELAY_LOG_LEVEL", "info", oneOf(...logLevels)),
     revision: from.read("RELAY_REVISION", "unknown", revision),
     shutdownTimeoutMs: from.read("RELAY_SHUTDOWN_TIMEOUT", "25s", timeout),
@@ -142,7 +160,7 @@ export function configWarnings(env: Environment, config: Config, now: number): r
   const unknown = Object.keys(env).filter((name) => name.startsWith("RELAY_") && !known.includes(name));
   const idle = (used: boolean, because: string, names: readonly Variable[]) =>
     names.filter((name) => !used && env[name] !== undefined).map((name) => `${name}: has no effect, since ${because}`);
-  const { eventStore, queue, readModels, turnstile, outbound } = config;
+  const { dashboard, eventStore, queue, readModels, turnstile, outbound } = config;
   const inTime = outbound.connectTimeoutMs <= outbound.deliveryTimeoutMs;
   const ofKafka = variables.filter((name) => name.startsWith("RELAY_KAFKA_"));
   const ofTurnstile = variables.filter((name) => name.startsWith("RELAY_TURNSTILE_"));
@@ -155,6 +173,7 @@ export function configWarnings(env: Environment, config: Config, now: number): r
     ...idle(queue.engine === "kafka", "RELAY_QUEUE is not kafka", ofKafka),
     ...idle(readModels.engine === "mongodb", "RELAY_READ_MODELS is not mongodb", ["RELAY_MONGODB_URL"]),
     ...idle(queue.engine !== "kafka" || queue.tls !== null, "RELAY_KAFKA_TLS is not true", ["RELAY_KAFKA_CA_FILE"]),
+    ...idle(dashboard, "RELAY_DASHBOARD is off", variables.filter((name) => name.startsWith("RELAY_PORTAL_"))),
     ...idle(turnstile !== null, "RELAY_OFFERING is not cloud", ofTurnstile),
     ...idle(inTime, "RELAY_DELIVERY_TIMEOUT, the time for everything, is shorter", ["RELAY_CONNECT_TIMEOUT"]),
     ...outbound.allowedNetworks.filter(hasHostBits).map((network) =>

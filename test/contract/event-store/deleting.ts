@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { noStream, RevisionConflict } from "../../../src/kernel/ports/event-store.ts";
+import { noStream, RevisionConflict, type EventStore, type NewEntry } from "../../../src/kernel/ports/event-store.ts";
 import { failureOf, freshStream, note, texts, type Bench } from "./harness.ts";
 
 /** Deletion of streams. */
@@ -36,6 +36,70 @@ export function deletingContract(bench: () => Bench): void {
       const repeated = await bench().store.append(stream, noStream, entries[winner]!);
       expect(outcomes[winner]).to.deep.equal({ status: "fulfilled", value: repeated });
       expect(await bench().store.readStream(stream)).to.have.length(1);
+    });
+
+    it("for good keeps every append away for ever, whatever it expects and whether the stream ever began", async () => {
+      const [begun, deleted, never] = [freshStream(), freshStream(), freshStream()];
+      const first = [note("a"), note("b")];
+      const { revision } = await bench().store.append(begun, noStream, first);
+      await bench().store.append(deleted, noStream, first);
+      await bench().store.deleteStream(deleted);
+      expect(await failureOf(bench().store.deleteStream(begun, 0, { forGood: true }))).to.be
+        .instanceOf(RevisionConflict).and.to.include({ expected: 0, actual: revision });
+      expect(texts(await bench().store.readStream(begun))).to.deep.equal(["a", "b"]);
+      for (const [stream, expected] of [[begun, revision], [deleted, noStream], [never, noStream]] as const) {
+        await bench().store.deleteStream(stream, expected, { forGood: true });
+        await expectClosed(bench().store, stream, first);
+        for (const options of [{ forGood: true }, {}]) {
+          await bench().store.deleteStream(stream, revision, options);
+          await bench().store.deleteStream(stream, undefined, options);
+        }
+        await expectClosed(bench().store, stream, first);
+      }
+    });
+
+    it("for good at an expected state destroys no append that was acknowledged before", async () => {
+      const rival = await bench().engine.store();
+      for (let round = 0; round < 24; round += 1) {
+        const [stream, before] = [freshStream(), round % 3];
+        // In turn one that never began, one that was deleted, and one with an entry.
+        if (before > 0) await bench().write(stream, "old");
+        if (before === 1) await bench().store.deleteStream(stream);
+        const expected = before === 2 ? 0 : noStream;
+        const appends = () => Array.from({ length: 5 }, () => bench().store.append(stream, expected, [note("new")]));
+        const early = round % 2 === 0 ? [] : appends();
+        const deletion = rival.deleteStream(stream, expected, { forGood: true });
+        const outcomes = await Promise.allSettled([deletion, ...early, ...appends()]);
+        expect(outcomes.filter(({ status }) => status === "fulfilled")).to.have.length(1);
+        for (const outcome of outcomes) {
+          if (outcome.status === "rejected") expect(outcome.reason).to.be.instanceOf(RevisionConflict);
+        }
+        if (outcomes[0].status === "fulfilled") await expectClosed(bench().store, stream, [note("late")]);
+        else {
+          const left = before === 2 ? ["old", "new"] : ["new"];
+          expect(texts(await bench().store.readStream(stream))).to.deep.equal(left);
+        }
+      }
+    });
+
+    it("for good at any state takes what was appended before, and lets nothing be appended after", async () => {
+      const rival = await bench().engine.store();
+      for (let round = 0; round < 10; round += 1) {
+        const stream = freshStream();
+        const appends = Array.from({ length: 5 }, () => bench().store.append(stream, noStream, [note("new")]));
+        await Promise.all([rival.deleteStream(stream, undefined, { forGood: true }), Promise.allSettled(appends)]);
+        await expectClosed(bench().store, stream, [note("late")]);
+      }
+    });
+
+    it("for good lets subscriptions reach the head", async () => {
+      const follower = bench().follow({ after: await bench().store.head(), prompt: true }, []);
+      const [begun, never] = [freshStream(), freshStream()];
+      await bench().write(begun, "a");
+      for (const stream of [never, begun]) {
+        await bench().store.deleteStream(stream, undefined, { forGood: true });
+        await follower.reaches(await bench().store.head());
+      }
     });
 
     it("can be repeated, and can be done to a stream that does not exist", async () => {
@@ -100,4 +164,13 @@ export function deletingContract(bench: () => Bench): void {
       expect(texts(late.seen)).to.deep.equal(["a", "b", "c"]);
     });
   });
+}
+
+/** Fails unless the stream is deleted for good: it has nothing to read, and takes no append. */
+async function expectClosed(store: EventStore, stream: string, entries: readonly NewEntry[]): Promise<void> {
+  for (const expected of [noStream, 0, 1, 7]) {
+    expect(await failureOf(store.append(stream, expected, entries))).to.be.instanceOf(RevisionConflict)
+      .and.to.include({ stream, expected, actual: noStream });
+  }
+  expect(await store.readStream(stream)).to.deep.equal([]);
 }

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { LogUnavailable, noStream } from "../../../src/kernel/ports/event-store.ts";
+import { LogUnavailable, noStream, RevisionConflict } from "../../../src/kernel/ports/event-store.ts";
 import { failureOf, freshStream, note, texts, until, type Bench, type EventStoreCapabilities } from "./harness.ts";
 
 /** Entries from the future, restarts, outages. */
@@ -26,6 +26,7 @@ export function survivingContract(bench: () => Bench, can: EventStoreCapabilitie
   if (can.reopen) describe("living through a restart", () => {
     it("keeps all entries, ids and deletions, and gives no position twice", async () => {
       const [stream, deleted, begunAgain] = [freshStream(), freshStream(), freshStream()];
+      const [closed, neverBegun] = [freshStream(), freshStream()];
       const after = await bench().store.head();
       const ids = [note("a"), note("b")];
       const first = await bench().store.append(stream, noStream, ids);
@@ -34,6 +35,8 @@ export function survivingContract(bench: () => Bench, can: EventStoreCapabilitie
       const [begun] = await bench().write(begunAgain, "new");
       await bench().write(deleted, "x", "y");
       await bench().store.deleteStream(deleted);
+      await bench().write(closed, "x", "y");
+      for (const one of [closed, neverBegun]) await bench().store.deleteStream(one, undefined, { forGood: true });
       const [head, end] = [await bench().store.head(), await bench().store.end()];
 
       bench().store = await bench().engine.reopen!();
@@ -43,6 +46,11 @@ export function survivingContract(bench: () => Bench, can: EventStoreCapabilitie
       expect(await bench().store.append(stream, noStream, ids)).to.deep.equal(first);
       expect(await bench().store.readStream(deleted)).to.deep.equal([]);
       expect(texts(await bench().store.readStream(begunAgain))).to.deep.equal(["new"]);
+      for (const one of [closed, neverBegun]) {
+        for (const expected of [noStream, 1]) {
+          expect(await failureOf(bench().store.append(one, expected, [note("z")]))).to.be.instanceOf(RevisionConflict);
+        }
+      }
       const again = await bench().store.append(deleted, noStream, [note("z")]);
       expect(again.revision).to.be.at.least(2);
       expect(again.position > head).to.equal(true);

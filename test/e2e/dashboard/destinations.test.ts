@@ -88,6 +88,23 @@ describe("the dashboard's destinations", () => {
       .to.equal(`/app/events?DestinationUrlId=${id}`);
   });
 
+  it("show failures in a row that a circuit counted as one line, which opens", async () => {
+    const { id, ingest } = await account.destination({
+      url: stage.receiver.url("/down"), circuit: { failures: 9, timer: 60 },
+      retryPolicy: { schedule: ["10ms"], maxTrys: 3 },
+    });
+    const { eventId } = await account.producer.post(ingest, { n: 1 }) as { eventId: string };
+    await eventReaches(account.owner, eventId, "CriticalFailure");
+    const page = await open(`/destinations/${id}?tab=circuit`);
+    const line = page.getByRole("listitem").filter({ hasText: "counts 3 failed attempts in a row" });
+    const earlier = line.getByText("counts 1 failed attempt");
+    await line.waitFor();
+    expect(await earlier.isVisible()).to.equal(false);
+    await line.getByText("and 2 counts before it").click();
+    await earlier.waitFor();
+    expect(await line.getByRole("link", { name: `event ${eventId}` }).count()).to.equal(3);
+  });
+
   it("take changed settings, say a wrong one at its field, and show each change with the value before", async () => {
     const { id } = await account.destination({
       url: stage.receiver.url("/settings"), authType: "BearerToken", credentials: { token: "the-secret-token" },
@@ -324,7 +341,8 @@ describe("the dashboard's destinations", () => {
     const { id } = await account.destination({ url: stage.receiver.url(`/${"long-".repeat(40)}`) });
     const page = await open("/destinations");
     await page.setViewportSize({ width: 320, height: 640 });
-    const tabs = ["health", "events", "circuit", "settings", "changes"].map((tab) => `/destinations/${id}?tab=${tab}`);
+    const tabs = ["health", "events", "subscriptions", "circuit", "settings", "changes"]
+      .map((tab) => `/destinations/${id}?tab=${tab}`);
     for (const path of ["/destinations", "/destinations?new=yes", ...tabs]) {
       await seen!.go(path);
       await page.getByText("long-long-").first().waitFor();

@@ -88,8 +88,8 @@ export function everyPage({ inEachLook }: { readonly inEachLook: boolean }): voi
     return [...pagesOf(full), withColumns, ...stories, ...(inEachLook ? dialogs : []), "/no/such/page"];
   };
   const emptyPaths = [
-    "/", "/start", "/incidents", "/incidents?State=open", "/events", "/events?Status=Cancelled", "/destinations",
-    "/senders", "/operations", "/audit", "/keys", "/people", "/settings",
+    "/", "/start", "/incidents", "/incidents?State=open", "/events", "/events?Status=Cancelled", "/messages",
+    "/destinations", "/senders", "/operations", "/audit", "/keys", "/people", "/settings",
     "/events/0198f2a1-6c3e-7b54-9d0f-2a8b6c4d1e03",
   ];
 

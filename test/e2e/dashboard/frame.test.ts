@@ -88,7 +88,7 @@ describe("the dashboard's frame", () => {
     await signIn(seen, full);
     const faults: Record<string, number> = {};
     const { events, destinationId, senderId } = full;
-    const tabs = ["health", "events", "circuit", "settings", "changes"];
+    const tabs = ["health", "events", "subscriptions", "circuit", "settings", "changes"];
     const paths = [
       "/", "/events", `/events?event=${events.failed}`, `/events/${events.failed}`,
       `/events/${events.held}`, "/destinations", "/audit", "/senders",

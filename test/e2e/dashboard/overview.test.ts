@@ -44,7 +44,7 @@ describe("the dashboard's overview, operations and settings", () => {
     await page.getByRole("heading", { name: /^Incident: / }).waitFor();
     await page.goBack();
     await needs.getByRole("link", { name: "1 post was refused in the last 24 h" }).click();
-    await page.getByRole("region", { name: "Refused posts" }).getByText("401").waitFor();
+    await page.getByRole("region", { name: "Refused posts" }).getByText("401", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Close" }).click();
 
     const totals = page.getByRole("region", { name: "Totals" });

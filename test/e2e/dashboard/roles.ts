@@ -24,10 +24,25 @@ const pages: readonly ActsOfPage[] = [
       "New ingest token…": "regenerateDestinationToken", "Delete…": "deleteDestination",
     },
   },
+  {
+    path: ({ destinationId }) => `/destinations/${destinationId}?tab=subscriptions`,
+    acts: { "New subscription…": "createSubscription" },
+  },
   { path: () => "/senders", acts: { "New sender…": "createSender" } },
   {
     path: ({ senderId }) => `/senders/${senderId}`,
     acts: { "Switch off…": "updateSender", "New token…": "regenerateSenderToken", "Delete…": "deleteSender" },
+  },
+  { path: ({ fanOutSenderId }) => `/senders/${fanOutSenderId}`, acts: { "New subscription…": "createSubscription" } },
+  { path: () => "/settings?tab=portal", acts: { "New portal link…": "createPortalLink" } },
+  { path: () => "/settings?tab=notifications", acts: { "New subscription…": "createNotificationSubscription" } },
+  {
+    path: ({ destinationId }) => `/destinations/${destinationId}?tab=settings`,
+    acts: {
+      "Show the secret": "getSigningSecret", "Make a new secret…": "replaceSigningSecret",
+      "End older secrets now…": "expireSigningSecrets", "Remove the secret…": "removeSigningSecret",
+      "Make another key…": "replaceSigningKey", "Remove the key…": "removeSigningKey",
+    },
   },
   { path: () => "/keys", acts: { "Create API key…": "createApiKey" } },
   { path: () => "/keys?tab=services", acts: { "Create service account…": "createServiceAccount" } },

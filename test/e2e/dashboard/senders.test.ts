@@ -59,7 +59,8 @@ describe("the pages of senders", () => {
     expect(command).to.include(`/api/v1/ingest/${account.tenantId}/`).and.include('-H "X-API-Key: $API_KEY"');
     await page.keyboard.press("Escape");
     await dialog.getByRole("button", { name: "I have stored it" }).click();
-    await page.getByRole("heading", { name: "shop front" }).waitFor();
+    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("heading", { name: "shop front", exact: true }).waitFor();
     expect(await page.content()).not.to.include(token);
     await posted({ id: "", ingestToken: token ?? "" }, '{"a":1}');
     await page.getByRole("button", { name: "Switch off…" }).click();

@@ -30,6 +30,7 @@ const sharperThanSchemas: Readonly<Record<string, string>> = {
   updateDestination: "credentials are those of the authType; URLs are HTTPS and lead to no address of our own networks",
   replaceSigningSecret: "a secret has 24 to 64 bytes",
   regenerateWebhookSecret: "a secret has 24 to 64 bytes",
+  createPortalLink: "it names an owner or destinations, not both; a URL to return to is HTTPS",
   createSender: "a name is measured after trimming; an expression must compile",
   updateSender: "a name is measured after trimming; an expression must compile",
   testMapping: "a payload may come as the text of a JSON object",
@@ -48,6 +49,9 @@ const sharperThanSchemas: Readonly<Record<string, string>> = {
   createView: "a name is measured after trimming",
   updateView: "a name is measured after trimming",
   previewMapping: "an expression must compile",
+  createSubscription: "an expression must compile; a filter has conditions of known operators",
+  updateSubscription: "an expression must compile; a filter has conditions of known operators",
+  testSubscriptions: "a payload may come as the text of a JSON object",
   tryMapping: "a payload may come as the text of a JSON object; an expression must compile",
 };
 

@@ -62,7 +62,7 @@ const journeySuite = onTopology("a tenant's whole journey", ({ start }) => {
     let most = 0;
     receiver.on("/narrow", async () => {
       most = Math.max(most, open += 1);
-      await new Promise((resolve) => setTimeout(resolve, 2));
+      await new Promise((resolve) => setTimeout(resolve, 20));
       open -= 1;
       return {};
     });

@@ -211,7 +211,7 @@ describe("appends to EventStoreDB as it is", () => {
     await bench.stranger().tombstoneStream(stream);
     expect(await store.readStream(stream)).to.deep.equal([]);
     await store.deleteStream(stream);
-    expect(await failureOf(store.append(stream, noStream, [note("b")]))).to.be.instanceOf(UnacceptableEntry);
+    expect(await failureOf(store.append(stream, noStream, [note("b")]))).to.be.instanceOf(RevisionConflict);
   });
 
   it("writes JSON that others can read as such", async () => {

@@ -48,9 +48,9 @@ describe("a purge of events in EventStoreDB", () => {
     };
     const places = { position, upTo: told.upTo, hiding: false, completed: false };
     const purge = { id: purgeId, tenantId, ...filter, ...further, ...places };
-    await readModels.amend([create(purges, purge), create(purging, { eventId, purgeId })]);
+    await readModels.amend([create(purges, purge), create(purging, { eventId, purgeId, messageId: null })]);
 
-    const purger = new Purger({ store, aggregates, readModels, clock, logger: quiet, metrics: uncounted });
+    const purger = new Purger({ store, aggregates, readModels, clock, ids, logger: quiet, metrics: uncounted });
     while ((await aggregates.current(tenantPurges, tenantId)).state?.underWay.length) await purger.step(() => false);
 
     const left = async () => {

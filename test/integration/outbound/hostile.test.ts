@@ -11,6 +11,8 @@ const deadlineMs = 1000;
 const connectMs = 500;
 /** The margin for a busy machine; less than `connectMs`, which the deadline includes. */
 const busyMs = 450;
+/** The handshakes of hundreds at once keep a machine of two cores busy for longer. */
+const crowdMs = 2_000;
 
 /** The outcome of each: a status if a head came in time, else the reason of the failure. */
 const expected: Readonly<Record<Hostility, number | OutboundFailure["reason"]>> = {
@@ -126,7 +128,7 @@ describe("S4 hostile receivers", () => {
     const look = setInterval(() => looks.push(heldBytes() - before), 200);
     const calls = await underWay;
     clearInterval(look);
-    expect(Math.max(...calls.map(({ tookMs }) => tookMs))).to.be.below(connectMs + deadlineMs + busyMs);
+    expect(Math.max(...calls.map(({ tookMs }) => tookMs))).to.be.below(connectMs + deadlineMs + crowdMs);
     expect(looks).to.not.be.empty;
     expect(Math.max(...looks)).to.be.below(50_000_000);
   });

@@ -27,18 +27,16 @@ export const asked: readonly PlantedBug[] = [
     name: "a used key is accepted again",
     breaks: "an event begins once",
     file: ingest,
-    from: "if (duplicate) return { duplicate };\n        await",
+    from: "if (duplicate) return { duplicate };",
     to: `if (duplicate) await this.#parts.store.append(stream, error.actual, accepting);
-        if (duplicate) return { accepted: { eventId, status: "Pending", acceptedAt: at } };
-        await`,
+        if (duplicate) return { accepted: { eventId, status: "Pending", acceptedAt: at } };`,
   },
   {
     name: "of two requests with one key both are told 202",
     breaks: "one event for a key",
     file: ingest,
-    from: "if (duplicate) return { duplicate };\n        await",
-    to: `if (duplicate) return { accepted: { ...duplicate, status: "Pending" } };
-        await`,
+    from: "if (duplicate) return { duplicate };",
+    to: "if (duplicate) return { accepted: { ...duplicate, status: \"Pending\" } };",
   },
   {
     name: "a replay names new events by what it read of its own record",
@@ -95,8 +93,8 @@ export const asked: readonly PlantedBug[] = [
     name: "a token admits the key of any tenant",
     breaks: "no tenant sees another's data",
     file: "src/features/ingest/producer-authentication.ts",
-    from: "if (target.destination.tenantId !== tenantId) refuseKey(",
-    to: "if (target.destination.tenantId === \"\") refuseKey(",
+    from: "if (owner.tenantId !== tenantId) refuseKey(",
+    to: "if (owner.tenantId === \"\") refuseKey(",
   },
   {
     name: "all events go to the first destination",
@@ -139,8 +137,8 @@ export const asked: readonly PlantedBug[] = [
     name: "an event is accessible to every tenant",
     breaks: "no tenant sees another's data",
     file: "src/kernel/callers/access.ts",
-    from: "if (thing.tenantId !== caller.tenantId) refuse(",
-    to: "if (thing.tenantId === \"\" && caller.tenantId === \"\") refuse(",
+    from: "const isOwn = thing.tenantId === caller.tenantId;",
+    to: "const isOwn = thing.tenantId !== \"\" || caller.tenantId !== \"\";",
   },
   {
     name: "a session names its token instead of its user",
@@ -190,5 +188,12 @@ export const asked: readonly PlantedBug[] = [
     file: "src/kernel/read-models/paging.ts",
     from: "await Promise.all([find(slice), counting]);",
     to: "await Promise.all([find(slice), counting, new Promise<void>(() => undefined)]);",
+  },
+  {
+    name: "a destination that holds refuses posts while its circuit is open",
+    breaks: "a destination that holds accepts events while its circuit is open",
+    file: ingest,
+    from: "if (destination.active && destination.whenSuspended === \"hold\") return null;",
+    to: "",
   },
 ];

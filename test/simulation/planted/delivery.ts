@@ -411,4 +411,18 @@ export const delivery: readonly PlantedBug[] = [
     to: ".sort((one, other) => (one.position < other.position ? 1 : -1));",
     weather: calmProbes,
   },
+  {
+    name: "a dispatcher takes no account of its destination's rate",
+    breaks: "a destination's rate is kept",
+    file: "src/delivery/dispatch/pace.ts",
+    from: "return this.#tokens >= 1 - rounding;",
+    to: "return true;",
+  },
+  {
+    name: "an ended secret signs",
+    breaks: "older secrets sign until they end",
+    file: "src/kernel/domain/signing-secrets.ts",
+    from: "previous.filter(({ expiresAt }) => expiresAt > at);",
+    to: "previous;",
+  },
 ];

@@ -92,7 +92,8 @@ export class Database {
     const stream = this.#streams.get(name)!;
     const { revision, position } = stream.last!;
     if (checked.undeletes) {
-      stream.reappearsAt = performance.now() + this.#reappearingMs();
+      const begunAt = performance.now();
+      stream.isBack = () => performance.now() >= begunAt + this.#reappearingMs();
       this.#writeMetadata(name, { $tb: Number(checked.current) + 1 });
     }
     return { kind: "written", revision, position };

@@ -19,8 +19,8 @@ interface Metadata {
 export class Stream {
   readonly name: string;
   metadata: Metadata = {};
-  /** Until when readers do not find it, though it began again: by `performance.now()`. */
-  reappearsAt = 0;
+  /** False for a while after it began again: readers do not find it yet. */
+  isBack: () => boolean = () => true;
   /** By revision from `#base` on. */
   #events: Stored[] = [];
   #base = 0;
@@ -46,7 +46,7 @@ export class Stream {
 
   /** Whether readers find it. */
   get isFound(): boolean {
-    return this.#last !== undefined && !this.softDeleted && performance.now() >= this.reappearsAt;
+    return this.#last !== undefined && !this.softDeleted && this.isBack();
   }
 
   push(event: Stored): void {

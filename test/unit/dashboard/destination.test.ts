@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { countedRuns } from "../../../packages/dashboard/src/pages/destination/counted-runs.ts";
 import { successText, trafficOf } from "../../../packages/dashboard/src/pages/destination/figures.ts";
 
 describe("the figures of a destination", () => {
@@ -16,5 +17,14 @@ describe("the figures of a destination", () => {
     expect(trafficOf([bucket(0, 0)])).to.deep.equal({ state: "quiet", failed: 0 });
     expect(trafficOf([bucket(4, 1), bucket(2, 2), bucket(0, 0)])).to.deep.equal({ state: "failing", failed: 3 });
     expect(trafficOf([bucket(2, 2), bucket(4, 1)])).to.deep.equal({ state: "going", failed: 3 });
+  });
+});
+
+describe("the history of a circuit", () => {
+  it("has counts in a row under the newest of them", () => {
+    const facts = ["Counted", "Counted", "Opened", "Counted", "Closed", "Opened"]
+      .map((act, at) => ({ type: `Circuit${act}`, at }));
+    expect(countedRuns(facts).map(({ fact, before }) => [fact.at, before.map(({ at }) => at)]))
+      .to.deep.equal([[0, [1]], [2, []], [3, []], [4, []], [5, []]]);
   });
 });

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { facts, type Schemas } from "../../../packages/client/src/index.ts";
 import { hexText, isBinary } from "../../../packages/dashboard/src/parts/hex.ts";
 import { attemptsOf, outcomeText } from "../../../packages/dashboard/src/story/attempts.ts";
-import { axisOf, openTimes } from "../../../packages/dashboard/src/story/axis.ts";
+import { axisOf, openTimes, sharedClockOf } from "../../../packages/dashboard/src/story/axis.ts";
 import { actorText, causeWords, type Cause } from "../../../packages/dashboard/src/story/causes.ts";
 import { chapterWords, type Chapter, type Telling } from "../../../packages/dashboard/src/story/chapters.ts";
 import { curlCommand, quoted } from "../../../packages/dashboard/src/story/curl.ts";
@@ -295,6 +295,18 @@ describe("the axis of a story", () => {
     expect(folds.map(({ ms }) => ms)).to.deep.equal([3_600_000]);
     expect(placeOf(at(2_100))).to.be.closeTo(folds[0]!.from, 1e-9);
     expect(placeOf(at(1_802_100))).to.be.closeTo((folds[0]!.from + folds[0]!.to) / 2, 1e-9);
+  });
+
+  it("has one clock for several stories, on which the same time has one place", () => {
+    const other = [
+      chapter("attempt", { from: at(0), to: at(50) }), chapter("exhausted", { from: at(2_000), to: at(2_000) }),
+    ];
+    const { placeOf, times } = sharedClockOf([...chapters, ...other], at(3_000));
+    expect(times.map((one) => one.at)).to.deep.equal([0, 50, 100, 2_000, 2_100, 3_000].map(at));
+    const places = times.map((one) => one.place);
+    expect([places[0], places.at(-1)]).to.deep.equal([0, 1]);
+    for (const { at: moment, place } of times) expect(placeOf(moment)).to.be.closeTo(place, 1e-9);
+    expect(sharedClockOf([chapters[0]!], at(9)).placeOf(at(0))).to.equal(0);
   });
 
   it("has the times in which the circuit was open, from an opening to the next closing", () => {

@@ -168,6 +168,11 @@ describe("facts", () => {
       InviteCreated: { email: "ada@example.com" },
       DestinationSecretReplaced: { signingSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw/+=" },
       DestinationSigningKeyReplaced: { privateKey: "whsk_MTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTI=" },
+      DestinationCertificateConfigured: {
+        clientCertificate: {
+          fingerprint: "0".repeat(64), notAfter: "2027-01-15T09:30:00.000Z", pem: "-----BEGIN PRIVATE KEY-----",
+        },
+      },
       TenantCreated: { webhookSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw/+=" },
       DestinationAuthConfigured: { auth: { type: "BasicAuth", credentials: '{"username":"ada","password":"s3cret"}' } },
     };

@@ -12,6 +12,7 @@ import { collections, fingerprint, project } from "../../../projections/index.ts
 import { usersCounter, usersSelected } from "../../../projections/users/users.ts";
 import { SystemClock } from "../../../src/engines/system/system-clock.ts";
 import type { CircuitEvent } from "../../../src/features/circuits/facts.ts";
+import { shownCertificate } from "../../../src/features/destinations/certificates/facts.ts";
 import { maskedHeaders } from "../../../src/features/destinations/headers.ts";
 import { isWaiting } from "../../../src/features/events/decide.ts";
 import {
@@ -71,20 +72,21 @@ function placesOf({ told }: History): {
 }
 
 /** The categories of the streams whose facts the audit lists if they have an actor. */
-const audited = ["tenant", "purges", "apiKey", "invite", "destination", "sender"];
+const audited = ["tenant", "purges", "apiKey", "invite", "destination", "sender", "subscriptions"];
 /** The facts of these streams that the audit never lists. */
 const bookkeeping = ["ReservationRefused", "TenantDataKeyRewrapped", "PurgeCompleted", "ApiKeyUsed"];
 
-type Named = "tenantId" | "userId" | "purgeId" | "at";
+type Named = "tenantId" | "userId" | "purgeId" | "subscriptionId" | "at";
 
 function auditOf({ told }: History): Document[] {
   return told.flatMap(({ stream, fact: { type, data } }, at) => {
     const category = categoryOf(stream);
     const isListed = audited.includes(category) && !bookkeeping.includes(type);
     if (!isListed && type !== "CircuitClosed") return [];
-    const { tenantId, userId, purgeId, at: time } = data as Readonly<Record<Named, string>>;
+    const { tenantId, userId, purgeId, subscriptionId, at: time } = data as Readonly<Record<Named, string>>;
     const [subjectType, subjectId] = category === "purges" ? ["purge", purgeId]
-      : category === "tenant" && userId ? ["user", userId] : [category, subjectOf(stream)];
+      : category === "subscriptions" ? ["subscription", subscriptionId]
+        : category === "tenant" && userId ? ["user", userId] : [category, subjectOf(stream)];
     const { actor, correlationId } = metadata;
     const recording = { position: position(at + 1), revision: 0, time, actor, actorId: null, correlationId };
     return [{ ...recording, tenantId, type, subjectType, subjectId, data: shownData({ type, data }) }];
@@ -118,9 +120,10 @@ function expected(history: History): Record<string, Document[]> {
     ),
     destinations: destinations.map(({
       auth, deleted: _, activeSince: __, ingestTokenHash: ___, orderedSince: _since, signingSecret: _secret,
-      signingKey: _signingKey, circuit, headers, ...rest
+      signingKey: _signingKey, clientCertificate, expiryRecorded: _recorded, circuit, headers, ...rest
     }) => ({
-      ...rest, headers: maskedHeaders(headers), authType: auth?.type ?? null, circuitPolicy: circuit,
+      ...rest, headers: maskedHeaders(headers), clientCertificate: shownCertificate(clientCertificate),
+      authType: auth?.type ?? null, circuitPolicy: circuit,
       ...circuitOf(history, rest.id),
       failingSince: failingSinceOf(history, rest.id),
       lastSuccessAt: lastOf(history, rest.id, "DeliverySucceeded"),
@@ -129,6 +132,8 @@ function expected(history: History): Record<string, Document[]> {
     tokenHashes: destinations.map(({ id, ingestTokenHash }) => ({ tokenHash: ingestTokenHash, destinationId: id })),
     senders: senders.map(({ destinationId, deleted: _deleted, ingestTokenHash: _hash, ...rest }) =>
       ({ ...rest, destinationUrlId: destinationId })),
+    subscriptions: [...history.subscriptions.values()].flatMap(({ live }) =>
+      live.map(({ destinationId, revision: _revision, ...rest }) => ({ ...rest, destinationUrlId: destinationId }))),
     senderTokenHashes: senders.map(({ id, ingestTokenHash }) => ({ tokenHash: ingestTokenHash, senderId: id })),
     keyHashes: keys.map(({ id, keyHash }) => ({ keyHash, keyId: id })),
     events: webhooks.map(
@@ -322,7 +327,7 @@ describe("read models of random histories", () => {
     );
   });
 
-  it("count users by every filter, and destinations and keys by tenant", async () => {
+  it("count users by every filter, and destinations, senders, subscriptions and keys by tenant", async () => {
     await fc.assert(
       fc.asyncProperty(histories(250), async (history) => {
         const models = await projected(history);
@@ -333,7 +338,7 @@ describe("read models of random histories", () => {
               expect(await models.sum(usersCounter(filter))).to.equal(await models.count(usersSelected(filter)));
             }
           }
-          for (const name of ["destinations", "senders", "apiKeys"]) {
+          for (const name of ["destinations", "senders", "subscriptions", "apiKeys"]) {
             expect(await models.sum(tenantCounter({ name }, tenantId)))
               .to.equal(await models.count({ collection: name, where: { tenantId } }));
           }

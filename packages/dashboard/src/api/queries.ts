@@ -1,7 +1,8 @@
 import { MutationCache, QueryCache, QueryClient, queryOptions } from "@tanstack/react-query";
 import { RelayError, type OperationId, type Schemas } from "@webhook-relay/client";
 import { throttled } from "../live/throttled.ts";
-import { caller, relay, whoIsSignedIn } from "./relay.ts";
+import { caller, relay } from "./relay.ts";
+import { whoIsSignedIn } from "./who.ts";
 
 const longestPauseMs = 10_000;
 
@@ -13,6 +14,11 @@ export function mayPass(error: unknown): boolean {
 /** Whether the caller has no session, or their session has ended. */
 export function isSignedOut(error: unknown): boolean {
   return error instanceof RelayError && error.code === "unauthenticated";
+}
+
+/** Whether the thing does not exist, or not for the caller. */
+export function isNotFound(error: unknown): boolean {
+  return error instanceof RelayError && error.code === "not-found";
 }
 
 /** Whether the browser sent several session cookies: another program at its host has set one. */
@@ -70,7 +76,7 @@ export function createQueries({ signedOut, other }: CallerTurns): QueryClient {
 export const meQuery = queryOptions({
   queryKey: ["me"],
   // Once a caller is shown, an answer about another one must not take its place unnoticed.
-  queryFn: ({ client }) => client.getQueryData(["me"]) === undefined ? whoIsSignedIn() : relay.getMe(),
+  queryFn: ({ client }) => whoIsSignedIn(client.getQueryData(["me"]) === undefined ? undefined : relay),
   staleTime: 60_000,
   meta: { asksWho: true },
 });

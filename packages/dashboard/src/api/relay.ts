@@ -10,14 +10,20 @@ export const relayAddress = new URL("../../", here).href;
 /** The path under which all pages lie, without a slash at its end. */
 export const pagesPath = new URL("../", here).pathname.replace(/\/$/, "");
 
+/** Whether these are the pages of the portal, not of the dashboard. */
+export const isPortal = pagesPath.endsWith("/portal");
+
 /**
  * Whose pages these are. `id` is that of the caller on the screen. `check` asks who is signed in now, and shows the new
  * caller, or the sign-in, where that is another one.
  */
 export const caller: { id?: string; check: () => void } = { check: () => undefined };
 
-const fetchOnClock: typeof fetch = async (...request) => {
-  const answer = await fetch(...request);
+const fetchOnClock: typeof fetch = async (address, init) => {
+  const headers = new Headers(init?.headers);
+  // In a browser with both cookies this one counts.
+  if (isPortal) headers.set("X-Relay-Portal", "true");
+  const answer = await fetch(address, { ...init, headers });
   relayClock.hear(answer.headers.get("date"));
   return answer;
 };
@@ -37,5 +43,5 @@ export const relay = createClient({
   },
 });
 
-/** Asks who is signed in, whether or not the screen shows that caller. */
-export const { getMe: whoIsSignedIn } = createClient({ url: relayAddress, fetch: fetchOnClock });
+/** The same API for any signed-in caller, whether or not the screen shows that caller. */
+export const relayOfAnyCaller = createClient({ url: relayAddress, fetch: fetchOnClock });

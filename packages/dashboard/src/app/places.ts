@@ -20,6 +20,7 @@ export const places: readonly SidebarPage[] = [
   { path: "/", title: "Overview", icon: icons.layoutDashboard, key: "o", needs: "getStatistics" },
   { path: "/incidents", title: "Incidents", icon: icons.triangleAlert, key: "i", needs: "listIncidents" },
   { path: "/events", title: "Events", icon: icons.activity, key: "e", needs: "listEvents" },
+  { path: "/messages", title: "Messages", icon: icons.split, key: "m", needs: "listMessages" },
   { path: "/destinations", title: "Destinations", icon: icons.send, key: "d", needs: "listDestinations" },
   { path: "/senders", title: "Senders", icon: icons.arrowRightLeft, key: "s", needs: "listSenders" },
   { path: "/operations", title: "Operations", icon: icons.listRestart, key: "r", needs: "listReplays" },

@@ -4,7 +4,7 @@ import {
 } from "@tanstack/react-router";
 import type { Schemas } from "@webhook-relay/client";
 import { hasSeveralCookies, isSignedOut, meQuery, type CallerTurns } from "../api/queries.ts";
-import { pagesPath } from "../api/relay.ts";
+import { isPortal, pagesPath } from "../api/relay.ts";
 import { UnknownPage } from "../pages/unknown/unknown-page.tsx";
 import { Failure, Loading } from "../parts/states.tsx";
 import { loaded } from "../parts/use-loaded.ts";
@@ -21,12 +21,21 @@ interface Context {
   readonly queries: QueryClient;
 }
 
-const root = createRootRouteWithContext<Context>()({ component: Outlet, notFoundComponent: UnknownPage });
+/** The pages that the portal has; other addresses lead to the first. */
+const portalPages = /^\/(?:events|destinations|login)(?:\/|$)/;
+
+const root = createRootRouteWithContext<Context>()({
+  component: Outlet,
+  notFoundComponent: UnknownPage,
+  beforeLoad: ({ location: { pathname } }) => {
+    if (isPortal && !portalPages.test(pathname)) redirect({ to: "/events", throw: true });
+  },
+});
 
 const shell = createRoute({
   getParentRoute: () => root,
   id: "signed-in",
-  component: Shell,
+  component: isPortal ? lazy(() => import("../portal/portal-frame.tsx"), "PortalFrame") : Shell,
   beforeLoad: async ({ context: { queries }, location }) => {
     await queries.query({ ...meQuery, staleTime: "static" }).catch((error: unknown) => {
       if (!isSignedOut(error)) throw error;
@@ -37,7 +46,8 @@ const shell = createRoute({
 
 const login = createRoute({
   getParentRoute: () => root, path: "/login", validateSearch: texts("next", "cookies"),
-  component: lazy(() => import("../pages/login/login-page.tsx"), "LoginPage"),
+  component: isPortal ? lazy(() => import("../portal/link-over-page.tsx"), "LinkOverPage")
+    : lazy(() => import("../pages/login/login-page.tsx"), "LoginPage"),
 });
 const newTenant = createRoute({
   getParentRoute: () => root, path: "/new",
@@ -71,6 +81,14 @@ const events = createRoute({
 const event = createRoute({
   getParentRoute: () => shell, path: "/events/$id", validateSearch: texts(...storyNames),
   component: lazy(() => import("../pages/event/event-page.tsx"), "EventPage"),
+});
+const messages = createRoute({
+  getParentRoute: () => shell, path: "/messages", validateSearch: texts("SenderId", "EventType", "OwnerId"),
+  component: lazy(() => import("../pages/messages/messages-page.tsx"), "MessagesPage"),
+});
+const message = createRoute({
+  getParentRoute: () => shell, path: "/messages/$id",
+  component: lazy(() => import("../pages/message/message-page.tsx"), "MessagePage"),
 });
 const destinations = createRoute({
   getParentRoute: () => shell, path: "/destinations", validateSearch: texts("Status", "text", "sort", "new"),
@@ -106,7 +124,7 @@ const people = createRoute({
   component: lazy(() => import("../pages/people/people-page.tsx"), "PeoplePage"),
 });
 const settings = createRoute({
-  getParentRoute: () => shell, path: "/settings", validateSearch: texts("at"),
+  getParentRoute: () => shell, path: "/settings", validateSearch: texts("tab", "at"),
   component: lazy(() => import("../pages/settings/settings-page.tsx"), "SettingsPage"),
 });
 const account = createRoute({
@@ -117,8 +135,8 @@ const account = createRoute({
 const tree = root.addChildren([
   login, register, newTenant,
   shell.addChildren([
-    overview, start, incidents, incident, events, event, destinations, destination, senders,
-    sender, operations, audit, keys, people, settings, account,
+    overview, start, incidents, incident, events, event, messages, message, destinations, destination,
+    senders, sender, operations, audit, keys, people, settings, account,
   ]),
 ]);
 

@@ -18,7 +18,7 @@ interface Target {
   readonly kind: string;
   readonly text: string;
   readonly icon: IconPath;
-  /** The beginning of an event's id. */
+  /** The beginning of the id of an event or a message. */
   readonly id?: string;
   /** The field by which it was found. */
   readonly by?: string;
@@ -34,8 +34,10 @@ const kinds: Readonly<Record<
   FoundItem["kind"], readonly [word: string, icon: IconPath, page: (id: string) => NavigateOptions]
 >> = {
   event: ["Event", icons.activity, (id) => ({ to: "/events/$id", params: { id } })],
+  message: ["Message", icons.split, (id) => ({ to: "/messages/$id", params: { id } })],
   destination: ["Destination", icons.send, (id) => ({ to: "/destinations/$id", params: { id } })],
   sender: ["Sender", icons.arrowRightLeft, (id) => ({ to: "/senders/$id", params: { id } })],
+  subscription: ["Subscription", icons.arrowRightLeft, () => ({ to: "/senders" })],
   user: ["Person", icons.users, () => ({ to: "/people" })],
   apiKey: ["API key", icons.keyRound, () => ({ to: "/keys" })],
   serviceAccount: [
@@ -169,7 +171,8 @@ function targetOf({ kind, id, label, matched }: FoundItem): Target {
   const [word, icon, link] = kinds[kind];
   const by = matched.startsWith("tag:") ? `by its tag ${matched.slice("tag:".length)}` : fields[matched];
   return {
-    kind: word, text: label, icon, link: link(id), ...(kind === "event" && { id: id.slice(0, 13) }),
+    kind: word, text: label, icon, link: link(id),
+    ...((kind === "event" || kind === "message") && { id: id.slice(0, 13) }),
     ...(by !== undefined && { by }),
   };
 }

@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet, useBlocker, useNavigate } from "@tanstack/react-router";
-import { useEffect, useLayoutEffect, useState, useSyncExternalStore, type ReactNode } from "react";
+import { useEffect, useLayoutEffect, useState, useSyncExternalStore, type ComponentProps, type ReactNode } from "react";
 import { relayClock } from "../api/clock.ts";
 import { meQuery } from "../api/queries.ts";
 import { caller, relay } from "../api/relay.ts";
@@ -25,8 +25,13 @@ import { onOtherTab } from "./tabs.ts";
 /** The frame of every page behind the sign-in: the sidebar, the bar above the page, and keys. */
 export function Shell(): ReactNode {
   useRenewal();
-  const { principal: { id } } = useMe();
   const { sidebar } = usePreferences();
+  return <Framed className={styles.frame} data-sidebar={sidebar} bars={<><Sidebar /><TopBar /></>} />;
+}
+
+/** The page of the caller on the screen with its bars, in a frame. */
+export function Framed({ bars, ...frame }: { readonly bars: ReactNode } & ComponentProps<"div">): ReactNode {
+  const { principal: { id } } = useMe();
   useLayoutEffect(() => {
     caller.id = id;
   }, [id]);
@@ -35,9 +40,8 @@ export function Shell(): ReactNode {
     // Another caller gets a new tree, without the state of the former one.
     <KeysProvider key={id}>
       <a className={styles.skip} href="#content">Skip to the content</a>
-      <div className={styles.frame} data-sidebar={sidebar}>
-        <Sidebar />
-        <TopBar />
+      <div {...frame}>
+        {bars}
         <main id="content" tabIndex={-1}><Outlet /></main>
       </div>
       <UnsavedGuard />
@@ -104,7 +108,8 @@ function Account({ openHelp }: { readonly openHelp: () => void }): ReactNode {
   );
 }
 
-function Help({ close }: { readonly close: () => void }): ReactNode {
+/** The keys that act on the page. */
+export function Help({ close }: { readonly close: () => void }): ReactNode {
   const all = useAllKeys();
   const [keys, setKeys] = useState<ReturnType<typeof all>>([]);
   useEffect(() => setKeys(all()), []);

@@ -21,6 +21,7 @@ export function Sidebar(): ReactNode {
   const nav = useRef<HTMLElement>(null);
   const needsStart = useNeedsStart();
   const openIncidents = useOpenIncidents();
+  const hasMessages = useHasMessages();
   const isCollapsed = sidebar === "collapsed";
   const toggle = isCollapsed ? "Expand the sidebar" : "Collapse the sidebar";
   const entry = ({ path, title, icon, begins = false }: Pick<SidebarPage, "path" | "title" | "icon" | "begins">) => (
@@ -48,7 +49,7 @@ export function Sidebar(): ReactNode {
         <img src={mark} alt="" width="24" height="24" /><span className={styles.word}>Webhook Relay</span>
       </Link>
       <ul>
-        {places.filter(({ needs }) => allows(needs)).map(entry)}
+        {places.filter(({ needs }) => allows(needs) && (needs !== "listMessages" || hasMessages)).map(entry)}
         {needsStart && entry({ path: "/start", title: "Start", icon: icons.rocket })}
       </ul>
       <button
@@ -76,6 +77,18 @@ function useOpenIncidents(): number {
     queryKey: ["listIncidents", "open"],
     queryFn: async () => (await relay.listIncidents({ State: "open", Qt: 1 })).total ?? 0,
     refetchInterval: incidentsEveryMs,
+  });
+  return data;
+}
+
+/** Whether the tenant has messages; few have a sender that fans out. */
+function useHasMessages(): boolean {
+  const allows = useMay();
+  const { data = false } = useQuery({
+    queryKey: ["listMessages", "any"],
+    queryFn: async () => (await relay.listMessages({ Qt: 1, Total: false })).items.length > 0,
+    enabled: allows("listMessages"),
+    staleTime: ({ state }) => state.data === true ? Infinity : 60_000,
   });
   return data;
 }

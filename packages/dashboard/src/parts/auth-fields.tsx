@@ -1,29 +1,43 @@
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
-import { Field } from "./form.tsx";
+import { Field, type ControlProps } from "./form.tsx";
+import { pairsIn } from "./pairs.ts";
 
 /** The kinds of authentication at a receiver. */
 type AuthType = NonNullable<Schemas["Destination"]["authType"]>;
 
-type CredentialName = keyof NonNullable<Schemas["CreateDestinationRequest"]["credentials"]>;
+type Credentials = NonNullable<Schemas["CreateDestinationRequest"]["credentials"]>;
 
-/** Of each kind its name, and its credentials: how each is called, and whether it is hidden while it is typed. */
+/** How a credential is typed: `pairs` are lines, `proof` is a choice. */
+type Control = "text" | "password" | "pairs" | "proof";
+
+/** Of each kind its name, and its credentials. */
 const kinds: Readonly<Record<AuthType, {
   readonly title: string;
-  readonly fields: readonly (readonly [name: CredentialName, label: string, secret: boolean])[];
+  readonly fields: readonly (readonly [name: keyof Credentials, label: string, control: Control, hint?: string])[];
 }>> = {
   ApiKey: {
-    title: "API key in a header", fields: [["headerName", "Header", false], ["value", "Key", true]],
+    title: "API key in a header", fields: [["headerName", "Header", "text"], ["value", "Key", "password"]],
   },
-  BearerToken: { title: "Bearer token", fields: [["token", "Token", true]] },
-  BasicAuth: { title: "User and password", fields: [["username", "User", false], ["password", "Password", true]] },
+  BearerToken: { title: "Bearer token", fields: [["token", "Token", "password"]] },
+  BasicAuth: {
+    title: "User and password", fields: [["username", "User", "text"], ["password", "Password", "password"]],
+  },
   JwtBearer: {
     title: "OAuth 2.0 client credentials",
     fields: [
-      ["tokenEndpoint", "Token endpoint", false], ["clientId", "Client id", false], ["clientSecret", "Secret", true],
-      ["scope", "Scope (may be empty)", false],
+      ["tokenEndpoint", "Token endpoint", "text"], ["clientId", "Client id", "text"],
+      ["clientSecret", "Secret", "password"], ["scope", "Scope (optional)", "text"],
+      ["audience", "Audience (optional)", "text"],
+      ["resource", "Resource (optional)", "text", "The URI of the receiver, by RFC 8707."],
+      ["extraParameters", "Further parameters (optional)", "pairs", "A pair a line, such as tenant: acme. 10 at most."],
+      ["clientAuthentication", "Client authentication", "proof"],
     ],
   },
+};
+
+const proofs: Readonly<Record<string, string>> = {
+  "": "by HTTP Basic, or else in the form", basic: "by HTTP Basic alone", form: "in the form alone",
 };
 
 /** The name of a kind of authentication for people. */
@@ -49,18 +63,28 @@ export function AuthFields({ stored }: { readonly stored?: AuthType | undefined 
           </select>
         )}
       </Field>
-      {fields.map(([name, label, secret]) => (
-        <Field key={`${chosen}.${name}`} name={`credentials.${name}`} label={label}>
-          {(props) => (
-            <input
-              {...props} type={secret ? "password" : "text"} autoComplete={secret ? "new-password" : "off"}
-              placeholder={keeps ? "***" : ""}
-            />
-          )}
+      {fields.map(([name, label, control, hint]) => (
+        <Field key={`${chosen}.${name}`} name={`credentials.${name}`} label={label} hint={hint}>
+          {(props) => <Credential control={control} props={props} placeholder={keeps ? "***" : ""} />}
         </Field>
       ))}
     </>
   );
+}
+
+function Credential({ control, props, placeholder }: {
+  readonly control: Control; readonly props: ControlProps; readonly placeholder: string;
+}): ReactNode {
+  if (control === "pairs") return <textarea {...props} rows={2} spellCheck={false} placeholder={placeholder} />;
+  if (control === "proof") {
+    return (
+      <select {...props}>
+        {Object.entries(proofs).map(([proof, words]) => <option key={proof} value={proof}>{words}</option>)}
+      </select>
+    );
+  }
+  const autoComplete = control === "password" ? "new-password" : "off";
+  return <input {...props} type={control} autoComplete={autoComplete} placeholder={placeholder} />;
 }
 
 /** The part of a request that sets the typed authentication, or removes the stored one; empty if nothing changes. */
@@ -73,8 +97,9 @@ export function authOf(
   const isEmpty = typed.every(([, value]) => value === "");
   if (isEmpty && authType === stored) return {};
   // Only a user and a password may be empty.
-  const given = typed.filter(([, value]) => authType === "BasicAuth" || value !== "");
-  return { authType, credentials: Object.fromEntries(given) };
+  const given = typed.filter(([, value]) => authType === "BasicAuth" || value !== "")
+    .map(([name, value]) => [name, name === "extraParameters" ? pairsIn(value) : value]);
+  return { authType, credentials: Object.fromEntries(given) as Credentials };
 }
 
 function isKind(text: string): text is AuthType {

@@ -1,5 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { useMay } from "../app/session.ts";
 import { MiddleCut } from "./copy.tsx";
@@ -20,6 +21,13 @@ export function DestinationLink({ id, at }: { readonly id: string; readonly at?:
       {url !== undefined && url !== name && <> <small><MiddleCut text={url} /></small></>}
     </>
   );
+}
+
+/** Where the events of a sender go: a link to its destination, or that it has subscriptions. */
+export function SenderTarget({ sender }: { readonly sender: Schemas["Sender"] }): ReactNode {
+  const { destinationUrlId, asOf } = sender;
+  if (destinationUrlId === null) return "matching subscriptions";
+  return <DestinationLink id={destinationUrlId} at={asOf?.position} />;
 }
 
 /** Chooses a destination of the tenant. One that is chosen and was deleted since stays in the list, by its id. */

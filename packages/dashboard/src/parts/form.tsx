@@ -93,9 +93,9 @@ export function Form({ submit, label, keeps = false, of, guarded = true, childre
       base.current = fields;
       setSaid("Saved.");
     } catch (error) {
-      const named = error instanceof RelayError ? error.details.field : null;
-      const control = named === null ? null : element.elements.namedItem(named);
-      setProblem({ field: control ? named : null, text: textOf(error) });
+      const field = error instanceof RelayError ? fieldIn(element, error.details.field) : null;
+      const control = field === null ? null : element.elements.namedItem(field);
+      setProblem({ field, text: textOf(error) });
       if (control instanceof HTMLElement) control.focus();
       mark();
     } finally {
@@ -166,6 +166,14 @@ export function Field({ name, label, hint, children }: {
       {own !== undefined && <p className={shared.problem} id={`${id}-problem`} role="alert">{own}</p>}
     </div>
   );
+}
+
+/** The field of a form for an error: `metadata` for one of `metadata.team`. Null without such a field. */
+function fieldIn(form: HTMLFormElement, named: string | null): string | null {
+  for (let name = named ?? ""; name !== ""; name = name.slice(0, Math.max(0, name.lastIndexOf(".")))) {
+    if (form.elements.namedItem(name)) return name;
+  }
+  return null;
 }
 
 function sameFields(one: Fields, other: Fields): boolean {

@@ -10,6 +10,8 @@ export interface Named {
   readonly name: string;
   /** The URL of a destination. */
   readonly url?: string;
+  /** Whether a sender fans out. */
+  readonly fanOut?: boolean;
 }
 
 /** The name of a thing in a list to choose from; of a destination with a name its URL, too. */
@@ -28,7 +30,8 @@ const mostNames = 1_000;
 export const destinationNames = namesBy(
   "listDestinations", () => relay.listDestinations(page), ({ name, url }) => name ?? url, ({ url }) => ({ url }));
 /** The senders. */
-export const senderNames = namesBy("listSenders", () => relay.listSenders(page), ({ name }) => name);
+export const senderNames =
+  namesBy("listSenders", () => relay.listSenders(page), ({ name }) => name, ({ fanOut }) => ({ fanOut }));
 /** The people, by their emails. */
 export const userNames = namesBy("listUsers", () => relay.listUsers(page), ({ email }) => email);
 /** The service accounts. */
@@ -110,8 +113,8 @@ export function useActorNames(): ReadonlyMap<string, string> {
 }
 
 const kinds: Readonly<Record<Schemas["Actor"]["type"], string>> = {
-  user: "User", serviceAccount: "Service account", apiKey: "API key", anonymous: "Someone not signed in",
-  service: "The relay",
+  user: "User", serviceAccount: "Service account", portalLink: "Portal link", apiKey: "API key",
+  anonymous: "Someone not signed in", service: "The relay",
 };
 
 /** The words for an actor at the beginning of a line: an email, the name of a machine or key, or the kind and id. */

@@ -1,9 +1,13 @@
 import { useEffect, type ReactNode } from "react";
+import { isPortal } from "../api/relay.ts";
 import { classes } from "../style/classes.ts";
 import mark from "../style/icon.svg";
 import shared from "../style/shared.module.css";
 import { Icon, icons } from "./icon.tsx";
 import styles from "./page.module.css";
+
+/** The name of all pages together; the portal has that of its brand. */
+export const product = { name: isPortal ? "Webhooks" : "Webhook Relay" };
 
 /**
  * A page: its title, also the tab's, acts beside it, and its content; `back` is the link to the list that it is of, and
@@ -20,7 +24,7 @@ export function Page({ title, heading = title, back, acts, wide = false, fill = 
   readonly children: ReactNode;
 }): ReactNode {
   useEffect(() => {
-    document.title = `${title} · Webhook Relay`;
+    document.title = `${title} · ${product.name}`;
   }, [title]);
   return (
     <div className={classes(styles.page, (wide || fill) && styles.wide, fill && styles.fill)}>

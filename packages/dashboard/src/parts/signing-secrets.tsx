@@ -1,10 +1,19 @@
 import type { Schemas } from "@webhook-relay/client";
-import type { ReactNode } from "react";
+import { useState, type ReactNode } from "react";
 import { relayClock } from "../api/clock.ts";
-import { Dialog, useQuestion } from "./dialog.tsx";
+import shared from "../style/shared.module.css";
+import { Copy } from "./copy.tsx";
+import { Dialog } from "./dialog.tsx";
+import dialogStyles from "./dialog.module.css";
 import { Field, Form } from "./form.tsx";
+import { Confirm, SecretDialog, useQuestion } from "./questions.tsx";
+import { textOf } from "./states.tsx";
 import { Table } from "./table.tsx";
 import { Countdown, Moment } from "./time.tsx";
+
+type Fact = Schemas["HistoryItem"];
+type ReplaceRequest = Schemas["ReplaceSecretRequest"];
+type PreviousSecret = NonNullable<Schemas["WebhookSecret"]["previous"]>[number];
 
 /** The secrets that sign: the current one, and older ones until they end. */
 export interface SigningSecrets {
@@ -14,19 +23,119 @@ export interface SigningSecrets {
   readonly previous: readonly PreviousSecret[];
 }
 
-type PreviousSecret = NonNullable<Schemas["WebhookSecret"]["previous"]>[number];
+/** The acts on the secrets of a tenant or destination. An act is missing where the caller has no right to it. */
+export interface SecretActs {
+  readonly show?: () => Promise<Schemas["WebhookSecret"]>;
+  readonly replace?: (request: ReplaceRequest) => Promise<Schemas["WebhookSecret"]>;
+  readonly expire?: () => Promise<unknown>;
+  readonly remove?: () => Promise<unknown>;
+}
 
 /** The older secrets that have not ended yet. */
 export function stillSigning(previous: readonly PreviousSecret[] | undefined): readonly PreviousSecret[] {
   return (previous ?? []).filter(({ expiresAt }) => Date.parse(expiresAt) > relayClock.now());
 }
 
+/** The newest fact of a type in a history; undefined without one. `ask` lists facts of one type. */
+export async function newestFact<Type extends Fact["type"]>(
+  Type: Type,
+  ask: (question: {
+    readonly Type: Type; readonly TpOrd: "Desc"; readonly Qt: 1; readonly Total: false;
+  }) => PromiseLike<{ readonly items: readonly Fact[] }>,
+): Promise<Extract<Fact, { readonly type: Type }> | undefined> {
+  const { items } = await ask({ Type, TpOrd: "Desc", Qt: 1, Total: false });
+  return items.find((fact): fact is Extract<Fact, { readonly type: Type }> => fact.type === Type);
+}
+
+/** The secret that signs, the acts on it, and the older secrets that sign, too. */
+export function SigningSecret({ called, owner, secrets, acts, changed }: {
+  /** Its name in titles, such as `webhook secret`. */
+  readonly called: string;
+  /** The name of its tenant or destination, to type before receivers may refuse deliveries. */
+  readonly owner: string;
+  /** Null while there is none. */
+  readonly secrets: SigningSecrets | null;
+  readonly acts: SecretActs;
+  /** Reads the secrets again. */
+  readonly changed: () => Promise<unknown>;
+}): ReactNode {
+  const [asks, setAsks] = useState<"replace" | "expire" | "remove">();
+  const [secret, setSecret] = useState<{ readonly text: string; readonly isNew: boolean }>();
+  const [problem, setProblem] = useState("");
+  const { show, replace, expire, remove } = acts;
+  const reveal = () => {
+    setProblem("");
+    show?.().then(
+      ({ webhookSecret }) => setSecret({ text: webhookSecret, isNew: false }),
+      (error: unknown) => setProblem(textOf(error)),
+    );
+  };
+  const close = () => setAsks(undefined);
+  const hide = () => setSecret(undefined);
+  return (
+    <>
+      {secrets && (
+        <dl className={shared.facts}>
+          <dt>Fingerprint</dt><dd><code>{secrets.fingerprint}</code></dd>
+          <dt>In use since</dt><dd><Moment at={secrets.since} /></dd>
+        </dl>
+      )}
+      <div className={shared.acts}>
+        {show && secrets && <button type="button" onClick={reveal}>Show the secret</button>}
+        {replace && <button type="button" onClick={() => setAsks("replace")}>Make a new secret…</button>}
+        {expire && secrets && secrets.previous.length > 0 && (
+          <button type="button" className={shared.danger} onClick={() => setAsks("expire")}>
+            End older secrets now…
+          </button>
+        )}
+        {remove && secrets && (
+          <button type="button" className={shared.danger} onClick={() => setAsks("remove")}>Remove the secret…</button>
+        )}
+      </div>
+      {secrets && <PreviousSecrets previous={secrets.previous} />}
+      {problem !== "" && <p className={shared.problem} role="alert">{problem}</p>}
+      {asks === "replace" && replace && (
+        <ReplaceSecret title={`Make a new ${called}`} name={owner} close={close} replace={async (request) => {
+          const { webhookSecret } = await replace(request);
+          close();
+          setSecret({ text: webhookSecret, isNew: true });
+          await changed();
+        }} />
+      )}
+      {asks === "expire" && expire && (
+        <Confirm title="End the older secrets?" act="End them" close={close} run={() => expire().then(changed)}>
+          <p>Receivers that still verify with one of them refuse deliveries from the next attempt on.</p>
+        </Confirm>
+      )}
+      {asks === "remove" && remove && (
+        <Confirm title={`Remove the ${called}?`} act="Remove it" close={close} run={() => remove().then(changed)}>
+          <p>
+            From the next attempt on the tenant’s webhook secret signs again. A receiver that verifies with this one
+            refuses deliveries.
+          </p>
+        </Confirm>
+      )}
+      {secret?.isNew === true && (
+        <SecretDialog title={`The new ${called}`} secret={secret.text} done={hide}
+          note="It signs from now on: give it to your receivers. This page shows it again when you ask." />
+      )}
+      {secret?.isNew === false && (
+        <Dialog title={`The ${called}`} close={hide}>
+          <p className={dialogStyles.secret}>
+            <code>{secret.text}</code> <Copy text={secret.text} label="Copy the secret" />
+          </p>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
 /** The older secrets that sign, each with its end. */
-export function PreviousSecrets({ previous }: Pick<SigningSecrets, "previous">): ReactNode {
+function PreviousSecrets({ previous }: Pick<SigningSecrets, "previous">): ReactNode {
   if (previous.length === 0) return null;
   return (
     <Table
-      stacked rows={previous} keyOf={({ fingerprint }) => fingerprint} caption={<h2>Older secrets</h2>}
+      stacked rows={previous} keyOf={({ fingerprint }) => fingerprint} caption={<strong>Older secrets</strong>}
       columns={[
         { head: "Fingerprint", kind: "main", cell: ({ fingerprint }) => <code>{fingerprint}</code> },
         { head: "Ends", label: "Ends", cell: ({ expiresAt }) => <Countdown to={expiresAt} /> },
@@ -40,11 +149,11 @@ const overlaps = [[0, "no time: they end now"], [3_600, "1 hour"], [86_400, "1 d
 const usual = 86_400;
 
 /** Asks how long older secrets sign beside the new one, and for a secret of one's own. */
-export function ReplaceSecret({ title, name, replace, close }: {
+function ReplaceSecret({ title, name, replace, close }: {
   readonly title: string;
   /** The name to type before receivers may refuse deliveries. */
   readonly name: string;
-  readonly replace: (request: Schemas["ReplaceSecretRequest"]) => Promise<void>;
+  readonly replace: (request: ReplaceRequest) => Promise<void>;
   readonly close: () => void;
 }): ReactNode {
   const { ask, dialog } = useQuestion();

@@ -2,6 +2,7 @@ import type { UseQueryResult } from "@tanstack/react-query";
 import { RelayError } from "@webhook-relay/client";
 import { useEffect, useState, type ReactNode } from "react";
 import { mayPass } from "../api/queries.ts";
+import { isPortal } from "../api/relay.ts";
 import { classes } from "../style/classes.ts";
 import shared from "../style/shared.module.css";
 import styles from "./states.module.css";
@@ -64,9 +65,9 @@ function Stale({ since }: { readonly since: unknown }): ReactNode {
   return <p className={shared.stale} role="status">Catching up: {textOf(since)}. Trying again…</p>;
 }
 
-/** Takes the place of a control that the caller may not use: the roles that may. */
+/** Takes the place of a control that the caller may not use: the roles that may. The portal has no roles. */
 export function NoRight({ children }: { readonly children: ReactNode }): ReactNode {
-  return <p className={shared.small} data-no-right>{children}</p>;
+  return !isPortal && <p className={shared.small} data-no-right>{children}</p>;
 }
 
 /** In place of content that the caller may not read. */

@@ -17,14 +17,18 @@ interface Fold {
   readonly ms: number;
 }
 
-/** The wall clock of a story from left to right, with long gaps folded. */
-export interface Axis {
-  readonly placed: readonly Placed[];
+/** A wall clock from left to right, with long gaps folded. */
+export interface Clock {
   readonly folds: readonly Fold[];
   /** Times to be written below the axis, in its order. */
   readonly times: readonly { readonly at: string; readonly place: number }[];
   /** The place of a moment. */
   readonly placeOf: (at: string) => number;
+}
+
+/** The wall clock of a story, with its chapters. */
+export interface Axis extends Clock {
+  readonly placed: readonly Placed[];
 }
 
 /** The least width of a chapter and of a wait, and the width of a fold, as parts of one whole. */
@@ -45,20 +49,38 @@ interface Instant {
 /** Lays chapters out by time. A chapter that goes on ends at `now`. */
 export function axisOf(chapters: readonly Chapter[], now: string): Axis {
   const instants = instantsOf(chapters, now);
-  const gaps = instants.slice(1).map((instant, index) => Math.max(0, instant.ms - (instants[index]?.ms ?? instant.ms)));
-  const isFolded = foldedOf(gaps);
-  const linearMs = gaps.reduce((sum, gap, index) => (isFolded[index] ? sum : sum + gap), 0);
-  const least = gaps.map((_gap, index) => leastWidth(chapters, instants[index], instants[index + 1]));
-  const weights = gaps.map((gap, index) => isFolded[index] ? widths.fold
-    : (least[index] ?? 0) + (linearMs === 0 ? 0 : gap / linearMs * shared));
-  const whole = weights.reduce((sum, weight) => sum + weight, 0) || 1;
-  const places = [0];
-  for (const weight of weights) places.push((places.at(-1) ?? 0) + weight / whole);
+  const { places, ...clock } =
+    laidOut(instants, (index) => leastWidth(chapters, instants[index], instants[index + 1]));
   const ends = new Map(instants.map(({ chapter, isEnd }, index) => [`${chapter} ${isEnd}`, places[index] ?? 0]));
   return {
+    ...clock,
     placed: chapters.map((chapter, index) => ({
       chapter, key: keyOf(chapter), from: ends.get(`${index} false`) ?? 0, to: ends.get(`${index} true`) ?? 1,
     })),
+  };
+}
+
+/** The clock of several stories: moments of the same time have the same place. A chapter that goes on ends at `now`. */
+export function sharedClockOf(chapters: readonly Chapter[], now: string): Clock {
+  const instants = instantsOf(chapters, now).filter(({ ms }, index, all) => ms !== all[index - 1]?.ms);
+  const { places: _, ...clock } = laidOut(instants, () => widths.chapter);
+  return clock;
+}
+
+/** Places instants by time, with long gaps folded; `leastOf` is the least width of the gap behind an instant. */
+function laidOut(
+  instants: readonly Instant[], leastOf: (index: number) => number,
+): Clock & { readonly places: readonly number[] } {
+  const gaps = instants.slice(1).map((instant, index) => Math.max(0, instant.ms - (instants[index]?.ms ?? instant.ms)));
+  const isFolded = foldedOf(gaps);
+  const linearMs = gaps.reduce((sum, gap, index) => (isFolded[index] ? sum : sum + gap), 0);
+  const weights = gaps.map((gap, index) => isFolded[index] ? widths.fold
+    : leastOf(index) + (linearMs === 0 ? 0 : gap / linearMs * shared));
+  const whole = weights.reduce((sum, weight) => sum + weight, 0) || 1;
+  const places = [0];
+  for (const weight of weights) places.push((places.at(-1) ?? 0) + weight / whole);
+  return {
+    places,
     folds: gaps.flatMap((ms, index) =>
       (isFolded[index] ? [{ from: places[index] ?? 0, to: places[index + 1] ?? 1, ms }] : [])),
     times: instants.map(({ at }, index) => ({ at, place: places[index] ?? 0 })),
@@ -100,7 +122,7 @@ function leastWidth(chapters: readonly Chapter[], from: Instant | undefined, to:
 function placeIn(instants: readonly Instant[], places: readonly number[], ms: number): number {
   const after = instants.findIndex((instant) => instant.ms > ms);
   if (after === 0) return 0;
-  if (after < 0) return 1;
+  if (after < 0) return places.at(-1) ?? 1;
   const [from, to] = [instants[after - 1], instants[after]];
   const [start, end] = [places[after - 1] ?? 0, places[after] ?? 1];
   return from && to ? start + (end - start) * (ms - from.ms) / (to.ms - from.ms) : start;

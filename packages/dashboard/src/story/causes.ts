@@ -9,6 +9,8 @@ export type Cause = Schemas["StoryCause"];
 export interface CauseContext {
   /** Whether the event is a test event. */
   readonly test?: boolean;
+  /** The sender of the event. */
+  readonly senderId?: string | null;
   /** The authors of entries by their positions. */
   readonly authors?: ReadonlyMap<string, Schemas["Actor"]>;
   /** Names of authors by their ids. */
@@ -53,6 +55,15 @@ const words: Readonly<Record<Schemas["CauseCode"], (cause: Cause, context: Cause
   },
   gone: ({ entry }) => [linked("the receiver answered 410 Gone", entry)],
   "not-retried": ({ entry }) => ["the destination's ", linked("retry policy", entry), " does not list the outcome"],
+  "not-mapped": ({ entry, values: { error } }) =>
+    [linked("the subscription's mapping made nothing of the message", entry), error === undefined ? "" : `: ${error}`],
+  routed: ({ entry, values: { messageId, subscriptionId } }, { senderId }) => {
+    const subscription = subscriptionId === undefined ? "a subscription" : `subscription ${shortId(subscriptionId)}`;
+    return [
+      linked("routed", entry), " by ", senderId == null ? subscription : { text: subscription, senderId },
+      ...messageId === undefined ? [] : [", as a delivery of message ", { text: shortId(messageId), messageId }],
+    ];
+  },
   "lease-lost": ({ entry, values: { attempt } }) =>
     [linked("the worker was lost", entry), attempt === undefined ? "" : ` in attempt ${attempt}`],
   "not-recorded": () => unknown,
@@ -80,6 +91,7 @@ export function actorText(
   const texts: Readonly<Record<typeof type, string>> = {
     user: `user${who}${role === undefined ? "" : ` (${role})`}`,
     serviceAccount: `service account${who}`,
+    portalLink: `portal link${who}`,
     apiKey: `API key${who}`,
     anonymous: "an anonymous caller",
     service: part === "operator" ? "the operator" : "the relay",

@@ -92,13 +92,15 @@ function attemptChapter({ attempt, because, to }: Chapter, telling: Telling): Ch
   };
 }
 
-function acceptance({ entries: [entry] }: Chapter, { event, names }: Telling): Words {
+function acceptance({ entries: [entry], because }: Chapter, telling: Telling): Words {
+  const { event, names } = telling;
   const pieces: Words[] = [
     ...entry ? [["by ", actorText(entry.actor, names)]] : [["the log does not say by whom"]],
     ...event.idempotencyKey === null ? [] : [[`under the key ${event.idempotencyKey}`]],
     ...event.test ? [["as a test event"]] : [],
     ...event.sourceEventId === null
       ? [] : [["as a copy of event ", { text: event.sourceEventId.slice(0, 13), eventId: event.sourceEventId }]],
+    ...because.map((cause) => causeWords(cause, contextOf(telling))),
   ];
   return capital(joined(pieces, ", "));
 }
@@ -118,5 +120,5 @@ function settingText({ entries }: Chapter): Words {
 
 /** The context of the words of causes. */
 export function contextOf({ event, authors, names }: Telling): CauseContext {
-  return { test: event.test, authors, names };
+  return { test: event.test, senderId: event.senderId, authors, names };
 }

@@ -16,6 +16,8 @@ const changes: Readonly<Record<string, string>> = {
   DestinationAuthConfigured: "changed the authentication",
   DestinationHeadersConfigured: "changed the headers",
   DestinationAuthRemoved: "removed the authentication",
+  DestinationCertificateConfigured: "changed the client certificate",
+  DestinationCertificateRemoved: "removed the client certificate",
   DestinationSecretReplaced: "changed the signing secret",
   DestinationSecretsExpired: "ended older signing secrets",
   DestinationSecretRemoved: "removed the signing secret",

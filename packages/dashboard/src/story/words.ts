@@ -7,7 +7,7 @@ export interface Reference {
   readonly subject: Schemas["StorySubject"];
 }
 
-/** A text for people: plain pieces, times, quotations, and links to entries of the log and to other events. */
+/** A text for people: plain pieces, times, quotations, and links to entries of the log and to other pages. */
 export type Words = readonly Piece[];
 
 /** A piece of {@link Words}. Times are shown in the zone of the reader; one that `counts` has a countdown. */
@@ -16,7 +16,9 @@ export type Piece =
   | { readonly time: string; readonly counts?: true }
   | { readonly quote: string }
   | { readonly text: string; readonly entry: Reference }
-  | { readonly text: string; readonly eventId: string };
+  | { readonly text: string; readonly eventId: string }
+  | { readonly text: string; readonly messageId: string }
+  | { readonly text: string; readonly senderId: string };
 
 /** The same words as one text, without links; times in ISO 8601. */
 export function plainText(words: Words): string {

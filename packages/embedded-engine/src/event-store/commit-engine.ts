@@ -1,9 +1,10 @@
+import { noStream } from "../../../../src/kernel/ports/event-store.ts";
 import type { LogFile, Row } from "./log-file.ts";
 import type { Sequence } from "./positions.ts";
 import {
   entryTexts, type AppendBatch, type DeleteRequest, type Exception, type ReadRequest, type StreamRows,
 } from "./protocol.ts";
-import { nextRevision } from "./stream-index/memtable.ts";
+import { closed, closingRevision, nextRevision, type StreamState } from "./stream-index/memtable.ts";
 import { SegmentDamaged } from "./stream-index/segment-format.ts";
 import type { StreamIndex } from "./stream-index/stream-index.ts";
 
@@ -141,10 +142,10 @@ export class CommitEngine {
   #found(stream: string, expected: number, texts: readonly string[], at: number, end: number) {
     const failed = this.#unread.get(stream);
     if (failed !== undefined) return { failed };
-    const state = this.#reading(stream, () => this.#index.stateOf(stream));
-    if (Math.max(state, -1) === expected) return { next: nextRevision(state) };
+    const state = this.#stateOf(stream);
+    if (state !== closed && Math.max(state, noStream) === expected) return { next: nextRevision(state) };
     const repeated = state > expected ? this.#repeated(stream, expected, texts, at, end) : undefined;
-    return repeated ? { repeated } : { conflict: Math.max(state, -1) };
+    return repeated ? { repeated } : { conflict: Math.max(state, noStream) };
   }
 
   #write(stream: string, revision: number, texts: readonly string[], at: number): void {
@@ -169,7 +170,7 @@ export class CommitEngine {
   }
 
   /** Returns an exception if the stream is at another revision than expected. */
-  #delete({ stream, expected }: DeleteRequest): WriteResult {
+  #delete({ stream, expected, forGood }: DeleteRequest): WriteResult {
     const first = this.#head + 1;
     const failed = this.#unread.get(stream);
     if (failed !== undefined) return { failed };
@@ -186,7 +187,16 @@ export class CommitEngine {
       this.#index.add(stream, newest.revision, newest.sequence, true);
       this.#counts.deletions += 1;
     }
+    if (forGood && this.#stateOf(stream) !== closed) {
+      const sequence = ++this.#head;
+      this.#log.insert(sequence, stream, closingRevision, "", "", "", "");
+      this.#index.add(stream, closingRevision, sequence, true);
+    }
     return { first, last: this.#head, exceptions: [] };
+  }
+
+  #stateOf(stream: string): StreamState {
+    return this.#reading(stream, () => this.#index.stateOf(stream));
   }
 
   /** Damage of the log's pages concerns one stream, damage of the index all of them. */

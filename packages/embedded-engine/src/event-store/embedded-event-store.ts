@@ -3,8 +3,8 @@ import type { Clock } from "../../../../src/kernel/ports/clock.ts";
 import { entryOf, type EncodedEvent, type EventCodec } from "../../../../src/kernel/ports/event-codec.ts";
 import {
   EntryTooLarge, LogUnavailable, noStream, RevisionConflict, UnacceptableEntry, type Appended, type AppendOptions,
-  type BatchHandler, type EntryTime, type EventStore, type LogEntry, type NewEntry, type Position, type ReadOptions,
-  type Subscription, type SubscriptionOptions, type Wanted,
+  type BatchHandler, type DeleteOptions, type EntryTime, type EventStore, type LogEntry, type NewEntry, type Position,
+  type ReadOptions, type Subscription, type SubscriptionOptions, type Wanted,
 } from "../../../../src/kernel/ports/event-store.ts";
 import { endThread } from "../../../../src/kernel/threads/threads.ts";
 import { TurnBatcher, inTurn } from "../../../../src/kernel/threads/turns.ts";
@@ -142,9 +142,10 @@ export class EmbeddedEventStore implements EventStore {
     return this.#entriesIn(stream, rows);
   }
 
-  async deleteStream(stream: string, expected?: number): Promise<void> {
+  async deleteStream(stream: string, expected?: number, { forGood = false }: DeleteOptions = {}): Promise<void> {
     this.#appends.flush();
-    const actual = (await this.#request({ kind: "delete", stream, expected: expected ?? null })) as number | null;
+    const deletion = { kind: "delete", stream, expected: expected ?? null, forGood } as const;
+    const actual = (await this.#request(deletion)) as number | null;
     if (actual !== null) throw new RevisionConflict(stream, expected ?? noStream, actual);
   }
 

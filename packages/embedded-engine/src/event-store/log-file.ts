@@ -48,8 +48,8 @@ export function openToRead(path: string): DatabaseSync {
 
 /**
  * The log in SQLite: one table, written in the order of its key, and the manifest of segments. A deletion empties the
- * row and keeps stream and revision. Rows are never removed: SQLite would rebuild pages and leave copies of live rows
- * in gaps, out of reach of later deletions.
+ * row and keeps stream and revision; one for good adds an empty row. Rows are never removed: SQLite would rebuild pages
+ * and leave copies of live rows in gaps, out of reach of later deletions.
  */
 export class LogFile {
   readonly #path: string;

@@ -125,7 +125,10 @@ function commit(waiting: readonly { readonly client: Client; readonly write: Wri
   for (const [at, { client, write }] of waiting.entries()) {
     const outcome = outcomes[at]!;
     tell(client, replyTo(write, outcome));
-    if ("first" in outcome) own.set(client, (own.get(client) ?? 0) + outcome.last - outcome.first + 1);
+    // A deletion's answer does not tell its client how far the log goes.
+    if (write.kind === "append" && "first" in outcome) {
+      own.set(client, (own.get(client) ?? 0) + outcome.last - outcome.first + 1);
+    }
   }
   for (const client of clients) {
     const foreign = engine.head - before - (own.get(client) ?? 0);

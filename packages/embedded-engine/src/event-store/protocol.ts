@@ -20,6 +20,7 @@ export interface DeleteRequest {
   readonly request: number;
   readonly stream: string;
   readonly expected: number | null;
+  readonly forGood: boolean;
 }
 
 /** A read of a stream with the port's options; the answer is {@link StreamRows}. */

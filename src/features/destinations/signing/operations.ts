@@ -1,15 +1,15 @@
 import type { Inputs } from "../../../../schemas/api.ts";
 import replaceSecret from "../../../../schemas/requests/replace-secret.json" with { type: "json" };
 import { tooManySecrets } from "../../../kernel/domain/signing-secrets.ts";
-import { access, usersOnly } from "../../../kernel/operations/access.ts";
+import { access, usersOnly, withPortal } from "../../../kernel/operations/access.ts";
 import { optionalBody } from "../../../kernel/operations/body-reader.ts";
 import { json, nothing, problem } from "../../../kernel/operations/description.ts";
 import { open, pathId, signedIn, type Operation } from "../../../kernel/operations/operation.ts";
 import { destination, previousSecret, publicKey, secretReplacements, webhookSecret } from "../../examples.ts";
 import type { Services } from "../../services.ts";
 
-const handleSecret = usersOnly("Developer");
-const write = access("Developer", "destinations:write");
+const handleSecret = withPortal(usersOnly("Developer"), "none");
+const write = withPortal(access("Developer", "destinations:write"), "none");
 const tag = "Destinations";
 const id = "The destination's id.";
 const noSecret = problem("No destination has this id, or it has no secret of its own.", "signing secret not found");

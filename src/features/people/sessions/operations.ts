@@ -1,12 +1,14 @@
 import changePassword from "../../../../schemas/requests/change-password.json" with { type: "json" };
 import login from "../../../../schemas/requests/login.json" with { type: "json" };
+import { isPortal } from "../../../kernel/callers/caller.ts";
+import { personCookies } from "../../../kernel/callers/session-cookies.ts";
+import { refuse } from "../../../kernel/domain/refusal.ts";
 import { access, mayCall, usersOnly } from "../../../kernel/operations/access.ts";
 import { json, nothing, problem } from "../../../kernel/operations/description.ts";
 import { open, sessionOf, signedIn, type Operation } from "../../../kernel/operations/operation.ts";
 import { browserSession, me, password, session } from "../../examples.ts";
 import type { Services } from "../../services.ts";
 import type { UserView } from "../users/queries.ts";
-import { cookieNameFor, cookiesOf, endedCookies, sessionCookie, type CookieName } from "./session-cookie.ts";
 import type { IssuedToken } from "./sessions.ts";
 
 const signedInUser = usersOnly("Viewer");
@@ -77,7 +79,7 @@ export function sessionOperations(
       },
     }, async ({ address, headers }, read) => {
       const { email, password } = await read();
-      const name = cookieNameFor(headers);
+      const name = personCookies.nameFor(headers);
       const { user, ...token } = await logins.signIn(email, password, address);
       return opened(name, token, user);
     }),
@@ -98,7 +100,7 @@ export function sessionOperations(
       const session = sessionOf(call);
       const user = await queries.users.get(session, session.userId);
       const token = await sessions.renew(session, origin);
-      return opened(sessionCookie(headers)?.name ?? cookieNameFor(headers), token, user);
+      return opened(personCookies.of(headers)?.name ?? personCookies.nameFor(headers), token, user);
     }),
     signedIn({
       id: "endSession",
@@ -110,7 +112,7 @@ export function sessionOperations(
       answers: { 204: { ...nothing("The session is over."), headers: setsCookie } },
     }, async (call) => {
       await sessions.revoke(sessionOf(call), call.origin);
-      return { status: 204, headers: { "Set-Cookie": endedCookies } };
+      return { status: 204, headers: { "Set-Cookie": personCookies.ended } };
     }),
     signedIn({
       id: "changePassword",
@@ -143,6 +145,7 @@ export function sessionOperations(
         "still forbid it: a Viewer, for example, may change no user but itself.",
       answers: { 200: json("me", "The caller.", me) },
     }, async ({ caller }) => {
+      if (isPortal(caller)) refuse("not-found", "not found");
       const own = operations().filter(({ security, access: needed }) =>
         security === "none" || (needed !== undefined && mayCall(caller, needed)));
       return { status: 200, body: { ...(await queries.me.get(caller)), operations: own.map(({ id }) => id) } };
@@ -150,7 +153,7 @@ export function sessionOperations(
   ];
 }
 
-function opened(name: CookieName, { token, expiresIn, expiresAt }: IssuedToken, user: UserView) {
-  const headers = { "Set-Cookie": cookiesOf(name, token, expiresIn) };
+function opened(name: string, { token, expiresIn, expiresAt }: IssuedToken, user: UserView) {
+  const headers = { "Set-Cookie": personCookies.issued(name, token, expiresIn) };
   return { status: 200 as const, headers, body: { user, expiresAt } };
 }

@@ -4,7 +4,7 @@ import eventStatus from "../../../../schemas/responses/event-status.json" with {
 import { auditTypes, facts, histories, schemaOf } from "../../../features/facts.ts";
 import type { FactDeclaration } from "../../../kernel/domain/fact.ts";
 
-const { headers: maskedHeaders } = destination.properties;
+const { headers: maskedHeaders, clientCertificate: shownCertificate } = destination.properties;
 
 type Properties = Readonly<Record<string, SchemaObject>>;
 type ObjectSchema = { readonly properties: Properties; readonly required: readonly string[] };
@@ -36,6 +36,7 @@ export const fieldMeanings: Readonly<Record<string, string>> = {
   maxTrys: "Attempts before an event becomes a CriticalFailure, and consecutive failures that open the circuit.",
   name: "The name.",
   nextAttemptAt: "When the next attempt is due.",
+  portalLinkId: "The portal link's id.",
   position: "The position of the circuit.",
   prefix: "What the key begins with.",
   probe: "Whether the attempt is the probe of the circuit.",
@@ -115,6 +116,9 @@ function shownData(type: string): SchemaObject {
 
 function fieldOf(name: string, schema: SchemaObject): [string, SchemaObject] {
   if (name === "headers") return [name, { ...maskedHeaders, description: schema["description"] as string }];
+  if (name === "clientCertificate") {
+    return [name, { ...shownCertificate, type: "object", description: schema["description"] as string }];
+  }
   if (name !== "auth") return [name, fieldSchema(name, schema)];
   const { type, enum: kinds } = (schema["properties"] as Properties)["type"] as { type: string; enum: string[] };
   const isOptional = [schema["type"]].flat().includes("null");
@@ -131,7 +135,7 @@ function fieldSchema(name: string, { additionalProperties, ...schema }: SchemaOb
     ...schema,
     description,
     ...(inner.length > 0 && { properties: Object.fromEntries(inner) }),
-    ...(typeof additionalProperties === "object" && { additionalProperties: additionalProperties as object }),
+    ...(Boolean(additionalProperties) && { additionalProperties: additionalProperties as object | true }),
     ...(typeof schema["items"] === "object" && { items: itemSchema(schema["items"] as SchemaObject) }),
     ...(Array.isArray(schema["oneOf"]) && { oneOf: (schema["oneOf"] as SchemaObject[]).map(itemSchema) }),
   };

@@ -72,7 +72,9 @@ describe("an event of an ordered destination", () => {
     const givenUp = entry("DeliveryExhausted", "2", { to: "CriticalFailure" });
     const replayed = entry("EventReplayed", "3", { to: "Pending", slot: 0 });
     const missOf = (position: string, ...entries: readonly object[]) => {
-      const parts = { store: { readStream: async () => entries }, clock: new ManualClock() };
+      const parts = {
+        store: { readStream: async () => entries }, readModels: { get: async () => null }, clock: new ManualClock(),
+      };
       const claims = new Claims(parts as unknown as ConstructorParameters<typeof Claims>[0]);
       return claims.missOf({ kind: "due", eventId, place: { slot: 0, eventId, position } });
     };
@@ -141,6 +143,7 @@ describe("cancelling an event", () => {
     const told: string[] = [];
     const claims = new Claims({
       clock: new ManualClock(), store: { readStream: async () => entries }, deliveryTimeoutMs: 15_000,
+      readModels: { get: async () => null },
       metrics: { anomaly: (trouble: string) => told.push(trouble) }, logger: { error: () => undefined },
     } as unknown as ConstructorParameters<typeof Claims>[0]);
     expect(await claims.cancel({ kind: "due", eventId: "event" })).to.equal(miss);

@@ -4,6 +4,7 @@ import type { SendOutcome } from "../../../../src/delivery/requests/outcome.ts";
 import { circuits } from "../../../../src/features/circuits/facts.ts";
 import { destinations } from "../../../../src/features/destinations/facts.ts";
 import { loadWebhook } from "../../../../src/features/events/webhooks.ts";
+import { withDeliveries } from "../../../../src/features/messages/facts.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";
 import { timestamp } from "../../../../src/kernel/domain/time.ts";
 import { EntryTooLarge, LogUnavailable, logStart, RevisionConflict } from "../../../../src/kernel/ports/event-store.ts";
@@ -373,6 +374,25 @@ describe("a delivery worker", () => {
     expect((await loadWebhook(relay.store, ids[2]!)).facts.map(({ type }) => type)).to.deep.equal(["EventAccepted"]);
     staged.take(wake);
     expect(await staged.answered(3)).to.deep.equal(ids);
+    await staged.worker.stop(60_000);
+  });
+
+  it("claims nothing for an item that comes after its delivery was purged", async () => {
+    const staged = await stage(relay);
+    const ids = [await staged.postMessage(), await staged.post()];
+    const { entries } = await relay.store.readLog(logStart, 1_000);
+    const [first, second] = withDeliveries(entries)
+      .flatMap((entry) => (entry.unreadable === undefined ? workOf(entry) : []))
+      .filter(({ kind }) => kind === "first");
+    staged.take(first!);
+    await staged.answered(1);
+    await eventually(() => loadWebhook(relay.store, ids[0]!), ({ state }) => state?.status === "Succeeded");
+    await relay.drained();
+    await staged.purge();
+    await relay.settle();
+    staged.take(first!, second!);
+    expect(await staged.answered(2)).to.deep.equal(ids);
+    expect((await loadWebhook(relay.store, ids[0]!)).facts).to.deep.equal([]);
     await staged.worker.stop(60_000);
   });
 

@@ -5,6 +5,7 @@ import { SystemIds } from "../../../../src/engines/system/system-ids.ts";
 import { circuits, type Circuit } from "../../../../src/features/circuits/facts.ts";
 import { destinations } from "../../../../src/features/destinations/facts.ts";
 import type { WebhookEvent } from "../../../../src/features/events/facts.ts";
+import { withDeliveries } from "../../../../src/features/messages/facts.ts";
 import { notifications, notificationTypes } from "../../../../src/features/notifications/facts.ts";
 import type { DataOf, DomainEvent } from "../../../../src/kernel/domain/domain-event.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";
@@ -84,7 +85,7 @@ describe("notifications", () => {
       ...fields,
     }),
   });
-  /** The notifications so far, each as its type and what is told of it. */
+  /** The notifications so far, each as its type and its data. */
   const notified = async () => {
     const { entries } = await store.readLog(logStart, 1_000);
     return entries.filter(({ type }) => type === "EventAccepted").map((entry) => {
@@ -186,6 +187,33 @@ describe("notifications", () => {
     clock.advance(60_000);
     await settled();
     expect(await notified()).to.deep.equal(["event.exhausted 1", "event.exhausted 1", "event.exhausted 1"]);
+  });
+
+  it("tell of each destination for which a message was not mapped, once, though its entry is taken again", async () => {
+    const messageId = randomUUID();
+    const [other, problem] = [randomUUID(), "the result is not an object"];
+    await append(streams.destination(other), registered(other));
+    const deliveries = [failing, other].map((destinationId) =>
+      ({ eventId: randomUUID(), subscriptionId: randomUUID(), revision: 0, destinationId, payload: null, problem }));
+    await append(streams.event(messageId), {
+      type: "MessageAccepted",
+      data: {
+        messageId, tenantId, apiKeyId: randomUUID(), senderId: randomUUID(), senderRevision: 0, idempotencyKey: null,
+        payload: "{}", original: null, deliveries, skipped: [], at: timestamp(clock.now()),
+      },
+    });
+    const { entries } = await store.readLog(read, 1_000);
+    const given = withDeliveries(entries).filter(({ type }) => type === "DeliveryExhausted");
+    for (let times = 0; times < 2; times += 1) await notifier.take(given as readonly RecordedEvent[], read);
+    clock.advance(60_000);
+    await settled();
+    const { entries: after } = await store.readLog(read, 1_000);
+    const told = after.filter(({ type }) => type === "EventAccepted").map((entry) =>
+      JSON.parse(((entry as RecordedEvent).data as Accepted).payload) as { readonly data: object });
+    expect(told.map(({ data }) => data)).to.deep.equal(deliveries.map(({ destinationId, eventId: delivery }) => ({
+      destinationUrlId: destinationId, name: null, url: "https://example.com/", eventId: delivery,
+      reason: "not mapped", count: 1,
+    })));
   });
 
   it("are not made of the failures of notifications and of test events", async () => {

@@ -10,7 +10,7 @@ const at = Date.parse("2026-01-02T03:04:05.678Z");
 
 function attempt(auth: AuthHeader | null, test = false) {
   return attemptRequest({
-    eventId: "0193a1b2-0000-7000-8000-000000000001",
+    eventId: "0193a1b2-0000-7000-8000-000000000001", messageId: null,
     number: 3, body: Buffer.from("{}"), signer: signerOf(secret), auth, userAgent: userAgent("1.2.3"), at, test,
   });
 }

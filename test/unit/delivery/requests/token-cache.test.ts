@@ -307,4 +307,37 @@ describe("token cache", () => {
     expect(await tokenOf(cache)).to.match(/answered 401$/);
     expect(requests.map(({ timeoutMs }) => timeoutMs)).to.deep.equal([15_000, 6000]);
   });
+
+  it("sends the audience, the resource and further parameters, which never replace the grant's own", async () => {
+    const { cache, requests } = setUp(numbered);
+    await cache.token({
+      ...grant, audience: "an audience", resource: "https://api.example/",
+      extraParameters: { tenant: "t&1", scope: "all" },
+    });
+    expect(Object.fromEntries(new URLSearchParams(requests[0]?.body as string))).to.deep.equal({
+      grant_type: "client_credentials", scope: "a b", audience: "an audience", resource: "https://api.example/",
+      tenant: "t&1",
+    });
+  });
+
+  it("keeps a token for each set of parameters and each client certificate", async () => {
+    const { cache, requests } = setUp(numbered);
+    const pair = { certificate: "", privateKey: "" };
+    const grants = [
+      {}, { audience: "a" }, { resource: "a" }, { extraParameters: { a: "b" } }, { extraParameters: { a: "c" } },
+      { clientAuthentication: "form" }, { clientCertificate: { ...pair, id: "1" } },
+      { clientCertificate: { ...pair, id: "2" } },
+    ] as const;
+    for (const more of [...grants, ...grants]) await cache.token({ ...grant, ...more });
+    expect(requests).to.have.lengthOf(grants.length);
+    expect(requests.slice(-2).map(({ clientCertificate }) => clientCertificate?.id)).to.deep.equal(["1", "2"]);
+  });
+
+  for (const clientAuthentication of ["basic", "form"] as const) {
+    it(`proves the client by ${clientAuthentication} alone where the grant says so`, async () => {
+      const { cache, requests } = setUp(() => json({ error: "invalid_client" }, 401));
+      expect(await tokenOf(cache, { ...grant, clientAuthentication })).to.match(/answered 401 \(invalid_client\)$/);
+      expect(requests.map(isBasic)).to.deep.equal([clientAuthentication === "basic"]);
+    });
+  }
 });

@@ -30,6 +30,9 @@ describe("the commit engine", () => {
     return { kind: "append", batch: 1, streams: [stream], expected: [noStream], counts: [ids.length], texts };
   };
 
+  const deletionOf = (stream: string): Write =>
+    ({ kind: "delete", request: 1, stream, expected: null, forGood: false });
+
   it("keeps and counts nothing of a commit that failed", () => {
     engine.commit([append("a-1", "1")]);
     const { counts } = engine;
@@ -39,8 +42,7 @@ describe("the commit engine", () => {
       insert(...row);
     };
     const failed = [{ failed: "disk I/O error" }, { failed: "disk I/O error" }];
-    const deletion: Write = { kind: "delete", request: 1, stream: "a-1", expected: null };
-    expect(engine.commit([deletion, append("b-1", "2", "3")])).to.deep.equal(failed);
+    expect(engine.commit([deletionOf("a-1"), append("b-1", "2", "3")])).to.deep.equal(failed);
     expect(engine.counts).to.deep.equal(counts);
     expect(engine.head).to.equal(1);
     const read = { request: 1, from: 0, limit: 1, backwards: false };
@@ -54,7 +56,7 @@ describe("the commit engine", () => {
     const large: Write = {
       kind: "append", batch: 1, streams: ["a-1"], expected: [noStream], counts: [1], texts: ["1", "Noted", "{}", data],
     };
-    const bytes = [large, { kind: "delete", request: 1, stream: "a-1", expected: null } as const].map((write) => {
+    const bytes = [large, deletionOf("a-1")].map((write) => {
       const before = engine.counts.bytes;
       engine.commit([write]);
       return engine.counts.bytes - before;
@@ -92,9 +94,8 @@ describe("the commit engine", () => {
     const index = reopened();
     engine = new CommitEngine(log, index, (damage) => { throw damage; });
     const failed = "database disk image is malformed";
-    const deletion = (stream: string): Write => ({ kind: "delete", request: 1, stream, expected: null });
     expect(engine.commit([
-      append(damaged, id), append("b-1", id), append("a-0", "another"), deletion(damaged), deletion("a-0"),
+      append(damaged, id), append("b-1", id), append("a-0", "another"), deletionOf(damaged), deletionOf("a-0"),
     ])).to.deep.equal([
       { first: 101, last: 100, exceptions: [{ at: 0, failed }] },
       { first: 101, last: 101, exceptions: [] },

@@ -87,7 +87,7 @@ describe("housekeeping", () => {
   });
 
   const remove = (stream: string) => {
-    parts.engine.commit([{ kind: "delete", request: streams += 1, stream, expected: null }]);
+    parts.engine.commit([{ kind: "delete", request: streams += 1, stream, expected: null, forGood: false }]);
     housekeeping.afterCommit();
   };
 

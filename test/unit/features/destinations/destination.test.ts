@@ -26,6 +26,11 @@ const registered: DestinationEvent = { type: "DestinationRegistered", data: { ..
 const deleted: DestinationEvent = { type: "DestinationDeleted", data: { ...ids, ingestTokenHash: "t1" } };
 const change = (what: object): DestinationCommand => ({ type: "ChangeDestination", ...what, at: later });
 
+const notAfter = "2026-02-01T00:00:00.000Z";
+const clientCertificate = { fingerprint: "0".repeat(64), notAfter, pem: "s1.x" };
+const configured: DestinationEvent = { type: "DestinationCertificateConfigured", data: { ...ids, clientCertificate } };
+const certificateRemoved: DestinationEvent = { type: "DestinationCertificateRemoved", data: ids };
+
 describe("destination", () => {
   it("is registered once, active", () => {
     const register: DestinationCommand = { type: "RegisterDestination", destination: settings, at };
@@ -40,6 +45,8 @@ describe("destination", () => {
       ...unset,
       signingSecret: null,
       signingKey: null,
+      clientCertificate: null,
+      expiryRecorded: false,
       active: true,
       activeSince: at,
       deleted: false,
@@ -157,5 +164,34 @@ describe("destination", () => {
       given([registered, deleted]).when(command).refused("not-found", "destination");
       given([]).when(command).refused("not-found", "destination");
     }
+  });
+
+  it("has a client certificate, from its registration on or later, until it is removed", () => {
+    const withIt: DestinationEvent = { type: "DestinationRegistered", data: { ...registered.data, clientCertificate } };
+    const register: DestinationCommand =
+      { type: "RegisterDestination", destination: { ...settings, clientCertificate }, at };
+    given([]).when(register).gives(withIt);
+    expect(folded(destination, [withIt])).to.deep.include({ clientCertificate, expiryRecorded: false });
+    given([registered]).when(change({ clientCertificate })).gives(configured);
+    given([withIt]).when(change({ clientCertificate: null })).gives(certificateRemoved);
+    given([withIt]).when(change({})).gives();
+    given([registered]).when(change({ clientCertificate: null })).gives();
+    expect(folded(destination, [withIt, certificateRemoved])).to.deep.include({ clientCertificate: null });
+  });
+
+  it("records once of each certificate that it expires within 14 days", () => {
+    const record = (time: string): DestinationCommand => ({ type: "RecordCertificateExpiry", at: time });
+    const { fingerprint } = clientCertificate;
+    const soon = "2026-01-18T00:00:00.000Z";
+    const expiring: DestinationEvent = {
+      type: "DestinationCertificateExpiring", data: { ...ids, at: soon, fingerprint, notAfter },
+    };
+    given([registered]).when(record(soon)).gives();
+    given([registered, configured]).when(record("2026-01-17T23:59:59.999Z")).gives();
+    given([registered, configured]).when(record(soon)).gives(expiring);
+    given([registered, configured, expiring]).when(record(notAfter)).gives();
+    given([registered, configured, certificateRemoved]).when(record(soon)).gives();
+    given([registered, configured, expiring, configured]).when(record(soon)).gives(expiring);
+    expect(folded(destination, [registered, configured, expiring])).to.include({ updatedAt: later });
   });
 });

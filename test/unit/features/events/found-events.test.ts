@@ -84,13 +84,14 @@ async function foundIn(history: History, purged: boolean): Promise<{
 /** Whether an event matches a filter, as the API's contract says it. */
 function matches(filter: EventFilter, event: Event): boolean {
   const { statuses, destinationUrlId, messageId, tags, from, to, ...further } = filter;
-  const { finishedFrom, finishedTo, replayId, ...others } = further;
+  const { finishedFrom, finishedTo, replayId, destinationUrlIds, ...others } = further;
   const { finishedAt } = event;
   const same = Object.entries(others).every(([name, value]) =>
     value === undefined || event[name as keyof typeof others] === value);
   return same && messageId === undefined
     && (statuses?.includes(event.status) ?? true)
     && (destinationUrlId === undefined || event.destinationId === destinationUrlId)
+    && (destinationUrlIds?.includes(event.destinationId) ?? true)
     && (tags ?? []).every(({ name, value }) => event.tags?.[name] === value)
     && (finishedFrom === undefined || (finishedAt !== null && finishedAt >= finishedFrom))
     && (finishedTo === undefined || (finishedAt !== null && finishedAt <= finishedTo))
@@ -106,6 +107,7 @@ const filter = fc.record(
     tenantId: fc.nat(1).map((n) => idOf("tenant", n)),
     statuses: fc.uniqueArray(fc.constantFrom(...eventStatuses), { minLength: 1, maxLength: 3 }),
     destinationUrlId: fc.nat(2).map((n) => idOf("destination", n)),
+    destinationUrlIds: fc.uniqueArray(fc.nat(2).map((n) => idOf("destination", n)), { maxLength: 2 }),
     senderId: fc.nat(4).map((n) => idOf("sender", n % 4 ? 0 : 1)),
     eventType: fc.constantFrom("order.paid", "order.paid", "order"),
     ownerId: fc.constantFrom("customer", "customer", "Customer"),

@@ -53,19 +53,19 @@ class WatchedStore extends InMemoryEventStore {
 /** Parts that reading an event itself does without. */
 const absent = {
   shown: null as never, keys: null as never, moments: null as never, readModels: null as never,
-  freshness: null as never,
+  freshness: null as never, messages: null as never,
 };
 
 describe("an event with a long history", () => {
   const facts = replayed(30);
   let store: WatchedStore;
-  let sources: { readonly store: WatchedStore; readonly aggregates: Aggregates };
+  let sources: typeof absent & { readonly store: WatchedStore; readonly aggregates: Aggregates };
   const append = (expected: number, some: readonly WebhookEvent[]) =>
     store.append(stream, expected, entriesOf(some, origin, ids));
   beforeEach(() => {
     store = new WatchedStore();
     const clock = new ManualClock();
-    sources = { store, aggregates: new Aggregates(store, { clock, ids }, { max: 10 }).register(purges) };
+    sources = { ...absent, store, aggregates: new Aggregates(store, { clock, ids }, { max: 10 }).register(purges) };
   });
 
   for (const length of [3, 15, 16, 17, 78, 79, facts.length]) {

@@ -1,7 +1,10 @@
 import { expect } from "chai";
 import { Purger } from "../../../../src/features/purges/worker.ts";
 import { streams } from "../../../../src/kernel/domain/streams.ts";
-import { LogUnavailable } from "../../../../src/kernel/ports/event-store.ts";
+import { timestamp } from "../../../../src/kernel/domain/time.ts";
+import { entriesOf, serviceOrigin } from "../../../../src/kernel/log/origin.ts";
+import { LogUnavailable, noStream, RevisionConflict } from "../../../../src/kernel/ports/event-store.ts";
+import { failureOf } from "../../../contract/event-store/harness.ts";
 import { createTenant, openIngest } from "../../../support/accounts.ts";
 import { ManualRelay, never } from "../../../support/manual-relay.ts";
 import { eventually } from "../../../support/relay.ts";
@@ -35,6 +38,36 @@ describe("purger", () => {
     };
     await new Purger({ ...api.world, clock: pausing, logger: quiet, metrics: uncounted }).run(never);
     expect([store.deleted, rests]).to.deep.equal([1, [70]]);
+  });
+
+  it("ends a message's deliveries for good, also one without a stream", async () => {
+    const { api, store } = relay;
+    const { ids } = api.world;
+    const { tenantId, owner } = await createTenant(api.url);
+    const { apiKeyId, destinationId } = await openIngest(owner.client, tenantId);
+    const id = () => ids.uuid();
+    const routed = { revision: 0, destinationId, payload: null };
+    const deliveries = ["no object", null].map((problem) =>
+      ({ ...routed, eventId: id(), subscriptionId: id(), problem }));
+    const message = {
+      messageId: id(), tenantId, apiKeyId, senderId: id(), senderRevision: 0, idempotencyKey: null, payload: "{}",
+      original: null, deliveries, skipped: [], at: timestamp(relay.clock.now()),
+    };
+    const [unmapped, cancelled] = deliveries.map(({ eventId }) => eventId);
+    const entries = entriesOf([{ type: "MessageAccepted", data: message }], serviceOrigin("operator", ids), ids);
+    await store.append(streams.event(message.messageId), noStream, entries);
+    await relay.drained();
+    await owner.client.api.cancelEvent({ id: cancelled! });
+    expect(await store.readStream(streams.event(unmapped!))).to.deep.equal([]);
+    expect(await store.readStream(streams.event(cancelled!))).to.have.length(2);
+    expect((await owner.client.post("/api/v1/events/purge", {})).status).to.equal(204);
+    await relay.settle();
+    expect(await store.readStream(streams.event(message.messageId))).to.deep.equal([]);
+    for (const eventId of [unmapped!, cancelled!]) {
+      expect(await store.readStream(streams.event(eventId))).to.deep.equal([]);
+      expect(await failureOf(store.append(streams.event(eventId), noStream, entries))).to.be
+        .instanceOf(RevisionConflict);
+    }
   });
 
   describe("with unreadable records of a tenant", () => {

@@ -35,11 +35,13 @@ interface Failure {
 
 const failure: Failure = { statusCode: 500, retryAfterMs: null, maxTrys: 10, deleted: false, lost: false };
 
+type Neighbour = Exclude<keyof StoryFacts, "routed">;
+
 /** A log of an event and its neighbours, written fact by fact; each call is one second later unless told. */
 class Log {
   readonly facts = {
     event: [], destination: [], circuit: [], tenant: [], sender: [],
-  } as { -readonly [Of in keyof StoryFacts]: StoryFacts[Of][number][] };
+  } as { -readonly [Of in Neighbour]: StoryFacts[Of][number][] };
   #count = 0;
   #state: WebhookState;
   #circuit: Circuit = newCircuit(destinationId, tenantId);
@@ -133,7 +135,7 @@ class Log {
     return this;
   }
 
-  #write(of: keyof StoryFacts, actor: Actor, fact: DomainEvent): void {
+  #write(of: Neighbour, actor: Actor, fact: DomainEvent): void {
     this.#count += 1;
     const told = { ...fact, position: position(this.#count), metadata: { ...metadata, actor, at: this.at } };
     (this.facts[of] as Told<DomainEvent>[]).push(told);
@@ -155,6 +157,14 @@ describe("the story of an event", () => {
   beforeEach(() => (log = new Log()));
   const chapters = () => log.tell().chapters.map(shortly);
   const accepted = ["accepted", [0, 0], ["EventAccepted"], []];
+
+  it("names the subscription that routed a delivery, and its message", () => {
+    const { facts, at } = new Log().accept();
+    const routed = { messageId: other, subscriptionId: senderId };
+    const [accepted] = tellStory({ ...facts, routed }, { time: at, inFlight: null, ahead: null }).chapters;
+    expect(accepted!.because.map(({ code, entry, values }) => [code, entry?.type, values])).to.deep.equal(
+      [["routed", "EventAccepted", routed]]);
+  });
 
   it("that was delivered at once has no wait", () => {
     log.accept().claim().at_(1).succeed();

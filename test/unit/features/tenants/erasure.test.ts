@@ -12,15 +12,28 @@ import { Aggregates } from "../../../../src/kernel/log/aggregates.ts";
 import type { EventStore } from "../../../../src/kernel/ports/event-store.ts";
 import { backlogByDestination } from "../../../../src/main/operator/backlog.ts";
 import { stoppedErasure } from "../../../../src/main/operator/operations.ts";
-import { createTenant, createUser, openIngest, password } from "../../../support/accounts.ts";
+import { type Client, createTenant, createUser, openIngest, password } from "../../../support/accounts.ts";
 import { startApi } from "../../../support/api.ts";
 import { enginesOver, type InMemoryEngines } from "../../../support/api-engines.ts";
+import { certificatesOf } from "../../../support/certificates.ts";
 import { EventStoreDbServer } from "../../../support/eventstoredb-server/server.ts";
 import { http } from "../../../support/http.ts";
 import { InMemoryEventStore } from "../../../support/in-memory-event-store.ts";
 import { withoutMoments } from "../../../support/in-memory-read-models.ts";
 
 const ids = new SystemIds();
+const { pair: clientCertificate } = certificatesOf()();
+
+/** Gives a destination a client certificate, two secrets that sign, and a key. */
+async function signAndCertify(client: Client, id: string): Promise<void> {
+  const path = `/api/v1/destinations/${id}`;
+  const given = [
+    await client.patch(path, { clientCertificate }),
+    await client.post(`${path}/signing-secret`, { gracePeriodSeconds: 3_600 }),
+    await client.post(`${path}/signing-key`, {}),
+  ];
+  for (const { status, text } of given) expect(status, text).to.be.below(300);
+}
 
 /** Opens a log; `close` releases it. */
 type OpenLog = () => Promise<{ readonly store: EventStore; readonly close: () => Promise<void> }>;
@@ -62,6 +75,7 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
       await user.client.post("/api/v1/auth/logout");
       await client.post("/api/v1/invites", { email: "canary@example.com", role: 0 });
       const ingest = await openIngest(client, tenant.tenantId);
+      await signAndCertify(client, ingest.destinationId);
       const json = { canary: tenant.tenantId };
       const accepted = await http("POST", url + ingest.path, { json, headers: { "x-api-key": ingest.apiKey } });
       expect(accepted.status).to.equal(202);
@@ -72,6 +86,7 @@ for (const [log, open, killsApart] of [["in memory", inMemory, 1], ["in EventSto
       await client.patch(`/api/v1/senders/${String(made.json["id"])}`, { status: "inactive" });
       await client.delete(`/api/v1/senders/${String((await client.post("/api/v1/senders", sender)).json["id"])}`);
       const second = await openIngest(client, tenant.tenantId);
+      await signAndCertify(client, second.destinationId);
       await client.delete(`/api/v1/destinations/${second.destinationId}`);
       await client.delete(`/api/v1/api-keys/${second.apiKeyId}`);
       await client.delete(`/api/v1/users/${user.id}`);

@@ -25,7 +25,7 @@ const personal: Readonly<Record<string, readonly string[]>> = {
 };
 /** Fields with a secret's name but without a secret: fingerprints, and the producer's idempotency key. */
 const harmless = [
-  "secretFingerprint", "secretFingerprints", "webhookSecretFingerprint", "signingSecretFingerprint",
+  "fingerprint", "secretFingerprint", "secretFingerprints", "webhookSecretFingerprint", "signingSecretFingerprint",
   "signingKeyFingerprint", "publicKey", "tenantSecretUntil", "idempotencyKey",
 ];
 /** Whether the field's name or its schema suggests a secret. */
@@ -60,14 +60,16 @@ describe("facts shown in histories", () => {
     const told = new Set<string>(Object.values(histories).flat());
     for (const { type, schema, examples } of types.filter((one) => told.has(one.type))) {
       for (const { data } of examples) {
-        const { auth, headers, ...open } = Object.fromEntries(
+        const { auth, headers, clientCertificate, ...open } = Object.fromEntries(
           Object.entries(data).filter(([name]) =>
             ![...ownUse, ...(personal[type] ?? [])].includes(name) && !isSecret(name, schema.properties?.[name] ?? {})),
         );
         const kind = auth === undefined ? {} : { authType: (auth as { type: string } | null)?.type ?? null };
         const names = Object.keys((headers as object | undefined) ?? {});
         const masked = headers === undefined ? {} : { headers: Object.fromEntries(names.map((name) => [name, "***"])) };
-        expect(shownData({ type, data }), type).to.deep.equal({ ...open, ...masked, ...kind });
+        const { pem: _, ...shown } = (clientCertificate as { pem?: string } | undefined) ?? {};
+        const certificate = clientCertificate === undefined ? {} : { clientCertificate: shown };
+        expect(shownData({ type, data }), type).to.deep.equal({ ...open, ...masked, ...kind, ...certificate });
       }
     }
   });
@@ -76,8 +78,8 @@ describe("facts shown in histories", () => {
     const told: readonly string[] = Object.values(histories).flat();
     const untold = types.filter(({ type }) => !told.includes(type));
     expect(untold.map(({ type }) => type)).to.deep.equal([
-      "NameReleased", "NameReserved", "PersonKeyCreated", "PlatformKeysCreated", "PlatformKeysRewrapped",
-      "SessionRevoked", "TenantErased",
+      "DeliveryBegun", "MessageAccepted", "MessageDeliveryPurged", "NameReleased", "NameReserved", "PersonKeyCreated",
+      "PlatformKeysCreated", "PlatformKeysRewrapped", "SessionRevoked", "TenantErased",
     ]);
     expect([...told, ...untold.map(({ type }) => type)].sort()).to.deep.equal(types.map(({ type }) => type).sort());
     for (const { type, examples } of untold) {

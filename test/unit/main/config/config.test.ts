@@ -58,6 +58,7 @@ describe("configuration", () => {
         jitter: 0.1,
       },
       outbound: { connectTimeoutMs: 5000, deliveryTimeoutMs: 15_000, allowedNetworks: [], extraCa: null },
+      publicUrl: null, portal: { name: null, logo: null, color: null, origins: [] },
       dashboard: true, logLevel: "info", revision: "unknown", shutdownTimeoutMs: 25_000,
     });
     expect(readSecrets({}, config)).to.deep.equal({

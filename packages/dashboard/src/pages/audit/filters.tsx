@@ -22,8 +22,9 @@ type Subject = Extract<Known, { readonly subject: string }>["subject"];
 /** The kinds by which the types of entries are grouped, by the types of subjects. */
 const kinds: Readonly<Record<Subject, string>> = {
   tenant: "Tenant", user: "People", invite: "People", destination: "Destinations", circuit: "Destinations",
-  sender: "Senders", apiKey: "Keys", serviceAccount: "Keys", purge: "Operations", replay: "Operations",
-  cancellation: "Operations", view: "Views", notificationSubscription: "Notifications",
+  sender: "Senders", subscription: "Senders", apiKey: "Keys", serviceAccount: "Keys",
+  purge: "Operations", replay: "Operations", cancellation: "Operations", view: "Views",
+  notificationSubscription: "Notifications", portalLink: "Portal links",
 };
 
 const bySubject = Object.groupBy(Object.entries(facts).flatMap(([type, fact]) =>

@@ -1,19 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { RelayError, type Schemas } from "@webhook-relay/client";
+import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
+import { isNotFound } from "../../api/queries.ts";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { authTitle } from "../../parts/auth-fields.tsx";
 import { changesIn, changesOf, linesOf, settingName, type Values } from "../../parts/changes.ts";
 import { Diff } from "../../parts/diff.tsx";
 import { FactLine } from "../../parts/fact-line.tsx";
+import { pairsText } from "../../parts/pairs.ts";
 import { Answered, Empty } from "../../parts/states.tsx";
 import { Moment } from "../../parts/time.tsx";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./destination.module.css";
-import { pairsText } from "./setting-texts.ts";
 
 type History = readonly Schemas["HistoryItem"][];
 
@@ -96,7 +97,7 @@ function Then({ id, at }: { readonly id: string; readonly at: string }): ReactNo
     queryKey: ["getDestination", { id }, "if there"],
     // Of a deleted destination every field is gone.
     queryFn: () => relay.getDestination({ id }).catch((error: unknown) => {
-      if (error instanceof RelayError && error.code === "not-found") return null;
+      if (isNotFound(error)) return null;
       throw error;
     }),
   });
@@ -124,11 +125,13 @@ function Then({ id, at }: { readonly id: string; readonly at: string }): ReactNo
 }
 
 function settingsOf(destination: Schemas["Destination"]): Values {
-  const { name, description, ownerId, metadata, url, authType, status, timeoutMs } = destination;
-  const { serverRateLimit, retryPolicy, circuit, whenSuspended, disableAfterDays, expireAfterDays } = destination;
+  const { name, description, ownerId, metadata, url, authType, status, timeoutMs, headers, ordering } = destination;
+  const { serverRateLimit, ratePerSecond, retryPolicy, circuit } = destination;
+  const { clientCertificate, whenSuspended, disableAfterDays, expireAfterDays } = destination;
   return linesOf({
     name, description, ownerId, metadata: pairsText(metadata), url, status, authType: authTitle(authType), timeoutMs,
-    serverRateLimit, retryPolicy, circuit, whenSuspended, disableAfterDays, expireAfterDays,
+    serverRateLimit, ratePerSecond, headers: pairsText(headers), ordering, clientCertificate, retryPolicy, circuit,
+    whenSuspended, disableAfterDays, expireAfterDays,
   });
 }
 

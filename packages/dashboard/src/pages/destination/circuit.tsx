@@ -12,6 +12,7 @@ import { durationText } from "../../parts/times.ts";
 import { shortId } from "../../story/words.ts";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
+import { countedRuns } from "./counted-runs.ts";
 import styles from "./destination.module.css";
 import { useUpdate } from "./use-destination.ts";
 
@@ -33,8 +34,20 @@ export function Circuit({ destination }: { readonly destination: Schemas["Destin
       <Listed pages={pages} empty={<Empty>Nothing: no attempt has failed since the beginning.</Empty>}>
         {(facts) => (
           <ol className={styles.destinationFacts}>
-            {facts.map((fact) => (
-              <li key={fact.position}><FactLine fact={fact}><Cause fact={fact} /></FactLine></li>
+            {countedRuns(facts).map(({ fact, before }) => (
+              <li key={fact.position}>
+                <FactLine fact={fact}><Cause fact={fact} /></FactLine>
+                {before.length > 0 && (
+                  <details className={styles.counts}>
+                    <summary>and {before.length} {before.length === 1 ? "count" : "counts"} before it</summary>
+                    <ol>
+                      {before.map((each) => (
+                        <li key={each.position}><FactLine fact={each}><Cause fact={each} /></FactLine></li>
+                      ))}
+                    </ol>
+                  </details>
+                )}
+              </li>
             ))}
           </ol>
         )}

@@ -8,9 +8,9 @@ import { SettingsForm, SettingsGroup, SettingsList } from "./settings-group.tsx"
 import { switchOff } from "./switch-off.tsx";
 import { waitingText } from "./waiting.ts";
 
-/** Where events are sent, how they are authenticated, and how many at a time. */
+/** Where events are sent, how they are authenticated, and how many at a time and in a second. */
 export function DeliverySettings({ destination }: { readonly destination: Schemas["Destination"] }): ReactNode {
-  const { url, serverRateLimit, authType, status, timeoutMs, health } = destination;
+  const { url, serverRateLimit, ratePerSecond, authType, status, timeoutMs, health } = destination;
   const mayChange = useMay()("updateDestination");
   return (
     <SettingsGroup
@@ -22,7 +22,7 @@ export function DeliverySettings({ destination }: { readonly destination: Schema
           destination={destination}
           values={{
             url, serverRateLimit: String(serverRateLimit), status: status === "Inactive" ? "inactive" : "active",
-            authType: authType ?? "", timeoutMs: textOf(timeoutMs),
+            authType: authType ?? "", timeoutMs: textOf(timeoutMs), ratePerSecond: textOf(ratePerSecond),
           }}
           question={(changed) => changed["status"] === "inactive" ? switchOff(destination.name ?? url) : undefined}
           changesOf={(changed, fields) => ({
@@ -31,7 +31,7 @@ export function DeliverySettings({ destination }: { readonly destination: Schema
             ...(changed["status"] !== undefined && {
               status: changed["status"] === "inactive" ? "inactive" : "active",
             }),
-            ...numbersIn(changed, "timeoutMs"),
+            ...numbersIn(changed, "timeoutMs", "ratePerSecond"),
             ...authOf(fields, authType),
           })}
         >
@@ -55,11 +55,17 @@ export function DeliverySettings({ destination }: { readonly destination: Schema
           <Field name="serverRateLimit" label="Concurrent requests" hint="Most requests in flight at the same time.">
             {(props) => <input {...props} type="number" />}
           </Field>
+          <Field
+            name="ratePerSecond" label="Rate per second"
+            hint="Most attempts that begin in a second, 0.1 to 10,000. Empty: any number."
+          >
+            {(props) => <input {...props} type="number" step="any" />}
+          </Field>
         </SettingsForm>
       ) : (
         <SettingsList settings={[
           ["URL", url], ["Status", status], ["Authentication", authTitle(authType)],
-          ["Timeout, ms", timeoutMs], ["Concurrent requests", serverRateLimit],
+          ["Timeout, ms", timeoutMs], ["Concurrent requests", serverRateLimit], ["Rate per second", ratePerSecond],
         ]}
         />
       )}

@@ -1,17 +1,19 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { RelayError, type Schemas } from "@webhook-relay/client";
+import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
+import { isNotFound } from "../../api/queries.ts";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Copy, Id, MiddleCut } from "../../parts/copy.tsx";
-import { Confirm, SecretDialog, useQuestion } from "../../parts/dialog.tsx";
 import { IngestAddress } from "../../parts/ingest-address.tsx";
 import { Page, Tabs } from "../../parts/page.tsx";
+import { Confirm, SecretDialog, useQuestion } from "../../parts/questions.tsx";
 import { Answered, NoRight, textOf } from "../../parts/states.tsx";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
+import { Subscriptions } from "../subscriptions/subscriptions.tsx";
 import { Changes } from "./changes.tsx";
 import { Circuit } from "./circuit.tsx";
 import styles from "./destination.module.css";
@@ -23,13 +25,16 @@ import { TestEvent } from "./test-event.tsx";
 import { DestinationStatus } from "./traffic-status.tsx";
 import { useDestination, useRefresh, useUpdate } from "./use-destination.ts";
 
-const tabs = { health: "Health", events: "Events", circuit: "Circuit", settings: "Settings", changes: "Changes" };
+const tabs = {
+  health: "Health", events: "Events", subscriptions: "Subscriptions", circuit: "Circuit", settings: "Settings",
+  changes: "Changes",
+};
 
 /** A destination: its health, its events, its circuit, its settings and their history. */
 export function DestinationPage(): ReactNode {
   const { id } = useParams({ from: "/signed-in/destinations/$id" });
   const query = useDestination(id);
-  if (query.error instanceof RelayError && query.error.code === "not-found") return <Deleted id={id} />;
+  if (isNotFound(query.error)) return <Deleted id={id} />;
   const { data } = query;
   return (
     <Page
@@ -73,6 +78,7 @@ function Content({ destination }: { readonly destination: Schemas["Destination"]
       <Tabs label="About the destination" tabs={tabs} chosen={tab} choose={(chosen) => change({ tab: chosen })} />
       {tab === "health" && <Health destination={destination} />}
       {tab === "events" && <Events id={id} />}
+      {tab === "subscriptions" && <Subscriptions of={{ destinationUrlId: id }} />}
       {tab === "circuit" && <Circuit destination={destination} />}
       {tab === "settings" && <Settings destination={destination} />}
       {tab === "changes" && <Changes id={id} />}

@@ -1,9 +1,11 @@
 import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
+import { isPortal } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
 import { Field } from "../../parts/form.tsx";
+import { pairsIn, pairsText } from "../../parts/pairs.ts";
 import styles from "./destination.module.css";
-import { pairsIn, pairsText, textOf, textsIn } from "./setting-texts.ts";
+import { textOf, textsIn } from "./setting-texts.ts";
 import { SettingsForm, SettingsGroup, SettingsList } from "./settings-group.tsx";
 
 /** Name, description, customer and metadata of a destination. */
@@ -33,16 +35,18 @@ export function IdentitySettings({ destination }: { readonly destination: Schema
           <Field name="description" label="Description">
             {(props) => <textarea {...props} className={styles.prose} rows={2} />}
           </Field>
-          <Field name="ownerId" label="Customer" hint="Your own name for the customer that it belongs to.">
-            {(props) => <input {...props} autoComplete="off" />}
-          </Field>
+          {!isPortal && (
+            <Field name="ownerId" label="Customer" hint="Your own name for the customer that it belongs to.">
+              {(props) => <input {...props} autoComplete="off" />}
+            </Field>
+          )}
           <Field name="metadata" label="Metadata" hint="A pair a line, such as team: billing. 20 pairs at most.">
             {(props) => <textarea {...props} rows={3} spellCheck={false} />}
           </Field>
         </SettingsForm>
       ) : (
         <SettingsList settings={[
-          ["Name", name ?? "none"], ["Description", description], ["Customer", ownerId],
+          ["Name", name ?? "none"], ["Description", description], ["Customer", isPortal ? null : ownerId],
           ["Metadata", pairs === "" ? null : <span className={styles.lines}>{pairs}</span>],
         ]}
         />

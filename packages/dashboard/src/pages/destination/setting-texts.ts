@@ -32,20 +32,6 @@ export function listOf(text = ""): string[] {
   return text.split(/[\s,]+/).filter((part) => part !== "");
 }
 
-/** Pairs as lines, `name: value` each. */
-export function pairsText(pairs: Readonly<Record<string, string>>): string {
-  return Object.entries(pairs).map(([name, value]) => `${name}: ${value}`).join("\n");
-}
-
-/** The pairs of {@link pairsText} lines. A name ends at the first colon before a space, or else at the first colon. */
-export function pairsIn(text: string): Record<string, string> {
-  const lines = text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-  return Object.fromEntries(lines.map((line) => {
-    const [, name = line, value = ""] = /^(.+?):\s+(.*)$/.exec(line) ?? /^([^:]+):(.*)$/.exec(line) ?? [];
-    return [name, value];
-  }));
-}
-
 /** The text of a field for an optional setting. */
 export function textOf(value: string | number | null): string {
   return value === null ? "" : String(value);

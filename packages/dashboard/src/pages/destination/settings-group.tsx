@@ -1,10 +1,10 @@
-import { RelayError, type BodyOf, type Schemas } from "@webhook-relay/client";
+import type { BodyOf, Schemas } from "@webhook-relay/client";
 import { useId, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { ChangedSince } from "../../parts/changed-since.tsx";
-import { useQuestion, type Question } from "../../parts/dialog.tsx";
 import type { Fields } from "../../parts/fields.ts";
 import { Form } from "../../parts/form.tsx";
+import { useQuestion, type Question } from "../../parts/questions.tsx";
 import shared from "../../style/shared.module.css";
 import styles from "./destination.module.css";
 import { useUpdate } from "./use-destination.ts";
@@ -40,9 +40,7 @@ export function SettingsForm({ destination: { id, updatedAt }, values, changesOf
   const save = async (fields: Fields, changed: Fields) => {
     const asked = question?.(changed);
     if (asked && !await ask(asked)) return false;
-    return update(changesOf(changed, fields)).catch((error: unknown) => {
-      throw atField(error, Object.keys(fields));
-    });
+    return update(changesOf(changed, fields));
   };
   return (
     <>
@@ -64,16 +62,6 @@ export function SettingsForm({ destination: { id, updatedAt }, values, changesOf
       {dialog}
     </>
   );
-}
-
-/** An error of a part of a setting, such as `metadata.team`, at the field that has the setting. */
-function atField(error: unknown, names: readonly string[]): unknown {
-  if (!(error instanceof RelayError) || error.details.field === null) return error;
-  const { field } = error.details;
-  if (names.includes(field)) return error;
-  const [name] = names.filter((each) => field.startsWith(`${each}.`)).sort((one, other) => other.length - one.length);
-  if (name === undefined) return error;
-  return new RelayError(error.message, error.status, error.code, { ...error.details, field: name }, { cause: error });
 }
 
 /** A read-only list of the settings of a group, without unset ones. */

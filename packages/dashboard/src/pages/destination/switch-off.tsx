@@ -1,4 +1,4 @@
-import type { Question } from "../../parts/dialog.tsx";
+import type { Question } from "../../parts/questions.tsx";
 import shared from "../../style/shared.module.css";
 
 /** The question before a destination is switched off. */

@@ -4,9 +4,10 @@ import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { authOf, AuthFields } from "../../parts/auth-fields.tsx";
-import { Dialog, SecretDialog } from "../../parts/dialog.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
 import { IngestAddress } from "../../parts/ingest-address.tsx";
+import { SecretDialog } from "../../parts/questions.tsx";
 
 /** Creates a destination, shows its ingest token once, then its page. */
 export function CreateDestination({ close }: { readonly close: () => void }): ReactNode {

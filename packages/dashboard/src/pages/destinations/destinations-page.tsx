@@ -7,13 +7,15 @@ import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { Sparkline } from "../../parts/chart.tsx";
 import { MiddleCut } from "../../parts/copy.tsx";
-import { useQuestion } from "../../parts/dialog.tsx";
 import { fieldsOf } from "../../parts/fields.ts";
 import { Listed, usePages } from "../../parts/listed.tsx";
 import { Page } from "../../parts/page.tsx";
+import { useQuestion } from "../../parts/questions.tsx";
 import { Empty, NoRight, textOf } from "../../parts/states.tsx";
 import { actsHead, Table } from "../../parts/table.tsx";
 import { durationText } from "../../parts/times.ts";
+import { NewDestination } from "../../portal/new-destination.tsx";
+import { usePortalSession } from "../../portal/portal-session.ts";
 import shared from "../../style/shared.module.css";
 import { failedOf, figuresOf, successText } from "../destination/figures.ts";
 import { switchOff } from "../destination/switch-off.tsx";
@@ -46,7 +48,9 @@ export function DestinationsPage(): ReactNode {
   });
   const series = new Map(statistics.data?.series.map((one) => [one.destinationUrlId, one]));
   const create = () => change({ new: "yes" });
-  const mayCreate = mayDo("createDestination");
+  const session = usePortalSession();
+  const mayCreate = mayDo("createDestination") && session?.senders.length !== 0;
+  const New = session ? NewDestination : CreateDestination;
   return (
     <Page
       title="Destinations" wide
@@ -58,10 +62,12 @@ export function DestinationsPage(): ReactNode {
           change({ text: fieldsOf(event.currentTarget)["text"]?.trim() });
         }}
       >
-        <input
-          key={text} type="search" name="text" defaultValue={text} aria-label="Find by name or a part of the URL"
-          placeholder="Name or part of the URL" maxLength={200}
-        />
+        {mayDo("lookup") && (
+          <input
+            key={text} type="search" name="text" defaultValue={text} aria-label="Find by name or a part of the URL"
+            placeholder="Name or part of the URL" maxLength={200}
+          />
+        )}
         <label>Status <select value={chosen ?? ""} onChange={({ target }) => change({ Status: target.value })}>
           <option value="">all</option>
           {statuses.map((status) => <option key={status} value={status}>{words[status]}</option>)}
@@ -89,7 +95,7 @@ export function DestinationsPage(): ReactNode {
       </Listed>
       {!mayCreate && <NoRight>A Developer, an Admin or the Owner creates and switches destinations.</NoRight>}
       {search["new"] !== undefined && mayCreate && (
-        <CreateDestination close={() => change({ new: undefined }, { replace: true })} />
+        <New close={() => change({ new: undefined }, { replace: true })} />
       )}
     </Page>
   );

@@ -5,8 +5,8 @@ import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
-import { Confirm } from "../../parts/dialog.tsx";
 import { useKeys } from "../../parts/keys.tsx";
+import { Confirm } from "../../parts/questions.tsx";
 import { NoRight } from "../../parts/states.tsx";
 import shared from "../../style/shared.module.css";
 

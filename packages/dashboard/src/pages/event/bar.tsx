@@ -1,15 +1,15 @@
 import { memo, type ReactNode } from "react";
-import { usePreferences } from "../../app/preferences.tsx";
-import { between, durationText, momentText } from "../../parts/times.ts";
+import { between, durationText } from "../../parts/times.ts";
 import type { Axis, OpenCircuit } from "../../story/axis.ts";
-import { chapterWords, type Chapter, type ChapterTone, type Telling } from "../../story/chapters.ts";
+import { chapterWords, type Chapter, type Telling } from "../../story/chapters.ts";
 import { keyOf, type ends } from "../../story/moments.ts";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
 import styles from "./event.module.css";
+import { AxisTimes, lengthText, Mark, percent, toneClass } from "./marks.tsx";
 
 /** The rows of the bar from top to bottom, px. */
-const rows = { folds: 12, middle: 28, circuit: 44, circuitHeight: 16, times: 76, days: 92, height: 96 };
+const rows = { folds: 12, middle: 28, circuit: 44, circuitHeight: 16, times: 76, height: 96 };
 
 /**
  * The story on a wall clock: attempts as blocks, waits as lines, acts as diamonds, and beneath them the times in which
@@ -44,8 +44,7 @@ export const Bar = memo(function Bar({ axis, ends: { first, between: leftOut, la
         return (
           <g key={key} className={toneClass(tone)} opacity={then.has(key) ? 1 : 0.35}>
             <title>{`${title}, ${lengthText(chapter)}`}</title>
-            <Shape kind={chapter.kind} from={from} to={to} isFolded={axis.folds.some((fold) =>
-              fold.from >= from && fold.to <= to)} />
+            <Mark kind={chapter.kind} from={from} to={to} y={rows.middle} folds={axis.folds} />
           </g>
         );
       })}
@@ -67,7 +66,7 @@ export const Bar = memo(function Bar({ axis, ends: { first, between: leftOut, la
           className={styles.chosenMoment}
         />
       )}
-      <Times axis={axis} />
+      <AxisTimes clock={axis} y={rows.times} />
     </svg>
   );
 });
@@ -93,101 +92,4 @@ function CircuitBand({ open: { from, to }, axis }: { readonly open: OpenCircuit;
       )}
     </g>
   );
-}
-
-/** The part of the axis that a written time and the space behind it take, on wide screens and on narrow ones. */
-const seconds = { wide: 0.1, narrow: 0.23 };
-const milliseconds = { wide: 0.14, narrow: 0.32 };
-/** Times of a shorter story are written to the millisecond, ms. */
-const preciseMs = 10_000;
-
-/** The times below the axis, and the day wherever it changes. */
-function Times({ axis }: { readonly axis: Axis }): ReactNode {
-  const { zone } = usePreferences();
-  const written: { readonly at: string; readonly place: number; readonly isWideOnly: boolean }[] = [];
-  const [first, last] = [axis.times[0], axis.times.at(-1)];
-  const isPrecise = first && last && between(first.at, last.at) < preciseMs;
-  const width = isPrecise ? milliseconds : seconds;
-  /** Where the last written time ends. */
-  let [wide, narrow] = [0, 0];
-  for (const { at, place } of axis.times) {
-    if (startOf(place, width.wide) < wide) continue;
-    const isWideOnly = startOf(place, width.narrow) < narrow;
-    written.push({ at, place, isWideOnly });
-    wide = startOf(place, width.wide) + width.wide;
-    if (!isWideOnly) narrow = startOf(place, width.narrow) + width.narrow;
-  }
-  const clock = (at: string) => momentText(at, zone, "time").slice(0, isPrecise ? undefined : "00:00:00".length);
-  const days = axis.times.map(({ at, place }) => ({ day: momentText(at, zone, "day"), place }))
-    .filter(({ day }, index, all) => day !== all[index - 1]?.day);
-  return (
-    <g>
-      {written.map(({ at, place, isWideOnly }) => (
-        <text
-          key={at} x={percent(place)} y={rows.times} textAnchor={anchor(place)}
-          className={isWideOnly ? styles.wideOnly : undefined}
-        >
-          {clock(at)}
-        </text>
-      ))}
-      {days.map(({ day, place }) => (
-        <text key={day} x={percent(place)} y={rows.days} textAnchor={anchor(place)} className={styles.axisDay}>
-          {day}
-        </text>
-      ))}
-    </g>
-  );
-}
-
-function anchor(place: number): "start" | "middle" | "end" {
-  return place < 0.1 ? "start" : place > 0.9 ? "end" : "middle";
-}
-
-/** The start of a text of a width, by its anchor. */
-function startOf(place: number, width: number): number {
-  return place - { start: 0, middle: width / 2, end: width }[anchor(place)];
-}
-
-function percent(part: number): string {
-  return `${Math.round(part * 10_000) / 100}%`;
-}
-
-function Shape({ kind, from, to, isFolded }: {
-  readonly kind: Chapter["kind"]; readonly from: number; readonly to: number; readonly isFolded: boolean;
-}): ReactNode {
-  const { middle } = rows;
-  switch (kind) {
-    case "attempt":
-      return (
-        <rect x={percent(from)} width={percent(to - from)} y={middle - 8} height={16} rx={2} fill="currentColor" />
-      );
-    case "wait":
-      return (
-        <line
-          x1={percent(from)} x2={percent(to)} y1={middle} y2={middle} stroke="currentColor" strokeWidth={3}
-          strokeDasharray={isFolded ? "6 4" : undefined}
-        />
-      );
-    default:
-      return (
-        // Percentages place the inner picture; its own lines are in px.
-        <svg x={percent((from + to) / 2)} y={middle} overflow="visible" aria-hidden="true">{signs[kind]}</svg>
-      );
-  }
-}
-
-const cross = <path d="M-5 -5L5 5M5 -5L-5 5" stroke="currentColor" strokeWidth={3} />;
-const diamond = <path d="M0 -6L6 0L0 6L-6 0Z" fill="currentColor" />;
-const signs: Readonly<Record<Exclude<Chapter["kind"], "attempt" | "wait">, ReactNode>> = {
-  accepted: <circle r={5} fill="currentColor" />, exhausted: cross, cancelled: cross, replayed: diamond,
-  setting: diamond,
-};
-
-function lengthText({ from, to }: Chapter): string {
-  return to === null ? "not over yet" : durationText(Math.max(0, between(from, to)));
-}
-
-/** The class of the colour of a chapter. */
-export function toneClass(tone: ChapterTone): string | undefined {
-  return tone === "act" ? styles.act : shared[tone];
 }

@@ -8,8 +8,8 @@ import { chapterWords, type Chapter, type ChapterTone, type Telling } from "../.
 import { ends, keyOf } from "../../story/moments.ts";
 import { classes } from "../../style/classes.ts";
 import shared from "../../style/shared.module.css";
-import { toneClass } from "./bar.tsx";
 import styles from "./event.module.css";
+import { toneClass } from "./marks.tsx";
 import { MomentLink, EntryLink, Told } from "./words.tsx";
 
 const glyphs: Readonly<Record<ChapterTone, IconPath>> = {

@@ -1,5 +1,8 @@
-import { Link, useParams } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { Link, Navigate, useParams } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { isNotFound } from "../../api/queries.ts";
+import { relay } from "../../api/relay.ts";
 import { Id } from "../../parts/copy.tsx";
 import { Page } from "../../parts/page.tsx";
 import { shortId } from "../../story/words.ts";
@@ -9,10 +12,17 @@ import { CopyStory } from "./copy-story.tsx";
 import { EventStory } from "./event-story.tsx";
 import { useStory } from "./use-story.ts";
 
-/** An event and its story. */
+/** An event and its story. The id of a message leads to the page of the message. */
 export function EventPage(): ReactNode {
   const { id } = useParams({ from: "/signed-in/events/$id" });
-  const { data } = useStory(id);
+  const { data, error } = useStory(id);
+  const message = useQuery({
+    queryKey: ["getMessage", { id }, "instead of an event"],
+    queryFn: () => relay.getMessage({ id }),
+    ...!isNotFound(error) && { enabled: false },
+    staleTime: Infinity,
+  });
+  if (message.data) return <Navigate to="/messages/$id" params={{ id }} replace />;
   const type = data?.event.eventType;
   return (
     <Page title={`${type ?? "Event"} ${shortId(id)}`} back={<Link to="/events">Events</Link>} acts={<Id value={id} />}>

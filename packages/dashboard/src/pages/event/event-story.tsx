@@ -16,6 +16,7 @@ import { AsOf, StateAtMoment } from "./as-of.tsx";
 import { AttemptView } from "./attempt-view.tsx";
 import { Bar } from "./bar.tsx";
 import { Chapters } from "./chapters.tsx";
+import { DeliveryOf } from "./delivery-of.tsx";
 import styles from "./event.module.css";
 import { saidIn, Sentence, SuspectChange, useLastFailure, useSuspect } from "./sentence.tsx";
 import { useMomentState, useOpenCircuit, useStory, useStoryAt } from "./use-story.ts";
@@ -115,6 +116,7 @@ function Story({ id, present, isBrief, acts }: {
             failures={attempts.filter(({ outcome }) => outcome === "failed").length}
           />
         )}
+        {present.event.messageId !== null && <DeliveryOf messageId={present.event.messageId} />}
         {acts?.(present)}
       </div>
       <div className={styles.axis}>

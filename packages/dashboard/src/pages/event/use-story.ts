@@ -1,4 +1,6 @@
-import { keepPreviousData, skipToken, useQuery, type UseQueryResult } from "@tanstack/react-query";
+import {
+  keepPreviousData, skipToken, useQuery, type UseQueryOptions, type UseQueryResult,
+} from "@tanstack/react-query";
 import { RelayError, type Schemas } from "@webhook-relay/client";
 import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
@@ -16,17 +18,23 @@ export interface MomentState {
 const liveMs = 2_000;
 const finished: readonly Schemas["EventStatus"][] = ["Succeeded", "CriticalFailure", "Cancelled"];
 
-function pauseOf(status: Schemas["EventStatus"] | undefined): number | false {
+/** When the state of an event is asked for again, ms; never once it is finished. */
+export function pauseOf(status: Schemas["EventStatus"] | undefined): number | false {
   return status === undefined || finished.includes(status) ? false : liveMs;
 }
 
 /** The story up to the present. It is asked for again until the event is finished. */
-export function useStory(id: string): UseQueryResult<Schemas["Story"]> {
-  return useQuery({
+export function storyQuery(id: string): UseQueryOptions<Schemas["Story"]> {
+  return {
     queryKey: ["getEventStory", { id }],
     queryFn: () => relay.getEventStory({ id }),
     refetchInterval: ({ state }) => pauseOf(state.data?.event.status),
-  });
+  };
+}
+
+/** The story of {@link storyQuery}. */
+export function useStory(id: string): UseQueryResult<Schemas["Story"]> {
+  return useQuery(storyQuery(id));
 }
 
 /** The entries of the log about an attempt: its request and its answer. */

@@ -133,7 +133,7 @@ export function EventList({
     setActive(index);
     if (named !== undefined) act(named as RowAct, item);
     else if (event.shiftKey) selection.extend(between(active, index).map(at));
-    else if (event.target.closest("[data-mark]")) selection.toggle(item);
+    else if (event.target.closest("[data-mark=true]")) selection.toggle(item);
     else open(item.id);
   };
   return (
@@ -149,8 +149,9 @@ export function EventList({
         ))}
       </div>
       <div
-        ref={box} className={styles.eventBox} role="listbox" aria-label="Events" aria-multiselectable="true"
-        tabIndex={0} aria-activedescendant={`${prefix}-${active}`} onKeyDown={onKeyDown}
+        ref={box} className={styles.eventBox} role="listbox" aria-label="Events"
+        aria-multiselectable={selection.isPossible} tabIndex={0} aria-activedescendant={`${prefix}-${active}`}
+        onKeyDown={onKeyDown}
       >
         <div className={styles.eventRows} role="presentation" style={{ height: rows.getTotalSize() }}>
           {shown.map(({ index, start, size }) => {
@@ -168,8 +169,8 @@ export function EventList({
               >
                 {item ? (
                   <Cells
-                    item={item} selected={selection.has(item.id)} nameOf={nameOf} columns={columns}
-                    match={matchOf && (matchOf(item.id) ?? "")}
+                    item={item} selected={selection.isPossible ? selection.has(item.id) : undefined}
+                    nameOf={nameOf} columns={columns} match={matchOf && (matchOf(item.id) ?? "")}
                   />
                 ) : <span className={styles.bone} aria-label="Loading" />}
               </div>
@@ -183,7 +184,8 @@ export function EventList({
 
 function Cells({ item, selected, nameOf, columns, match }: {
   readonly item: Item;
-  readonly selected: boolean;
+  /** Undefined where nothing can be selected. */
+  readonly selected: boolean | undefined;
   readonly nameOf: (destination: string) => string;
   readonly columns: readonly string[];
   readonly match: string | undefined;
@@ -191,8 +193,8 @@ function Cells({ item, selected, nameOf, columns, match }: {
   const { id, idempotencyKey, status, acceptedAt, eventType, destinationUrlId, attempts, test } = item;
   return (
     <>
-      <span className={styles.mark} data-mark aria-hidden="true">
-        <Icon of={selected ? icons.squareCheck : icons.square} />
+      <span className={styles.mark} data-mark={selected !== undefined} aria-hidden="true">
+        {selected !== undefined && <Icon of={selected ? icons.squareCheck : icons.square} />}
       </span>
       <span className={styles.cStatus}><EventStatus value={status} /></span>
       <span className={styles.cTime}><Ago to={acceptedAt} /></span>

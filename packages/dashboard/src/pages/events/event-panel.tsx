@@ -7,6 +7,7 @@ import { useStream } from "../../live/stream.ts";
 import { Id } from "../../parts/copy.tsx";
 import { Icon, icons } from "../../parts/icon.tsx";
 import { unlessComposing } from "../../parts/keys.tsx";
+import { product } from "../../parts/page.tsx";
 import { Answered } from "../../parts/states.tsx";
 import { EventStatus } from "../../parts/status.tsx";
 import { Ago, Moment } from "../../parts/time.tsx";
@@ -38,7 +39,7 @@ export function EventPanel({ id, close, nameOf }: {
   useEffect(() => heading.current?.focus(), []);
   useEffect(() => {
     const before = document.title;
-    document.title = `${title} ${shortId(id)} · Webhook Relay`;
+    document.title = `${title} ${shortId(id)} · ${product.name}`;
     return () => {
       document.title = before;
     };
@@ -89,9 +90,9 @@ function EventFields({ id, nameOf }: {
           <><dt>Accepted</dt><dd><Moment at={acceptedAt} /></dd></>
           {deliveredAt !== null && <><dt>Delivered</dt><dd><Moment at={deliveredAt} /></dd></>}
           {nextAttemptAt !== null && <><dt>Next attempt</dt><dd><Moment at={nextAttemptAt} /></dd></>}
-          <><dt>Destination</dt><dd>
+          {destinationUrlId !== null && <><dt>Destination</dt><dd>
             <Link to="/destinations/$id" params={{ id: destinationUrlId }}>{nameOf(destinationUrlId)}</Link>
-          </dd></>
+          </dd></>}
           {eventType !== null && <><dt>Type</dt><dd>{eventType}</dd></>}
           {idempotencyKey !== null && <><dt>Idempotency key</dt><dd><code>{idempotencyKey}</code></dd></>}
         </dl>

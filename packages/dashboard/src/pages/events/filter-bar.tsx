@@ -27,7 +27,7 @@ export function FilterBar({ search, targets }: { readonly search: Search; readon
   const { zone } = usePreferences();
   const [added, setAdded] = useState<string>();
   const menus = useLoaded(loadMenus);
-  const known = filterKinds.filter(({ title }) => title !== "Payload" || may("searchEvents"));
+  const known = filterKinds.filter(({ needs }) => needs === undefined || may(needs));
   const words = { nameOf: targets.nameOf, zone };
   const isShown = (kind: FilterKind) =>
     kind.isUsual === true || kind.title === added || kind.text(search, words) !== undefined;
@@ -94,13 +94,15 @@ export function FilterBar({ search, targets }: { readonly search: Search; readon
             {() => <Content menus={menus}>{({ ColumnChoice }) => <ColumnChoice />}</Content>}
           </Menu>
         )}
-        <Menu name="Saved filters" className={shared.plain} title={<><Icon of={icons.bookmark} /> Saved filters</>}>
-          {(close) => (
-            <Content menus={menus}>
-              {({ SavedFiltersMenu }) => <SavedFiltersMenu search={search} close={close} />}
-            </Content>
-          )}
-        </Menu>
+        {may("listViews") && (
+          <Menu name="Saved filters" className={shared.plain} title={<><Icon of={icons.bookmark} /> Saved filters</>}>
+            {(close) => (
+              <Content menus={menus}>
+                {({ SavedFiltersMenu }) => <SavedFiltersMenu search={search} close={close} />}
+              </Content>
+            )}
+          </Menu>
+        )}
       </span>
     </search>
   );

@@ -1,3 +1,4 @@
+import type { OperationId } from "@webhook-relay/client";
 import type { Search } from "../../app/search.ts";
 import { statusWord } from "../../parts/status-words.ts";
 import { momentText, type Zone } from "../../parts/times.ts";
@@ -15,6 +16,8 @@ export interface FilterKind {
   readonly title: string;
   /** Its parameters in the address. */
   readonly names: readonly string[];
+  /** An operation that the filter needs. */
+  readonly needs?: OperationId;
   /** Whether its chip is there without a value. */
   readonly isUsual?: boolean;
   /** An example, for a filter that is a text. */
@@ -55,9 +58,9 @@ export const filterKinds: readonly FilterKind[] = [
   { title: "Key", names: ["IdempotencyKey"], example: "order-4711", text: textOf("IdempotencyKey") },
   { title: "Tags", names: ["Tag"], example: "order:4711, shop:7", text: textOf("Tag") },
   { title: "Owner", names: ["OwnerId"], example: "customer-12", text: textOf("OwnerId") },
-  { title: "Sender", names: ["SenderId"], text: nameOf("SenderId") },
+  { title: "Sender", names: ["SenderId"], needs: "listSenders", text: nameOf("SenderId") },
   {
-    title: "Payload", names: ["Text", "Pointer", "Value"],
+    title: "Payload", names: ["Text", "Pointer", "Value"], needs: "searchEvents",
     text: ({ Text, Pointer, Value }) => Text !== undefined ? `“${Text}”`
       : Pointer === undefined ? undefined : `${Pointer} is ${Value ?? ""}`,
   },
@@ -66,12 +69,14 @@ export const filterKinds: readonly FilterKind[] = [
     text: ({ Test }) => Test === undefined ? undefined : Test === "true" ? "only" : "left out",
   },
   { title: "Request", names: ["CorrelationId"], example: "a request's id", text: textOf("CorrelationId") },
-  { title: "Replay", names: ["ReplayId"], example: "a replay's id", text: textOf("ReplayId") },
+  { title: "Replay", names: ["ReplayId"], needs: "listReplays", example: "a replay's id", text: textOf("ReplayId") },
   {
     title: "Finished", names: ["FinishedFrom", "FinishedTo"],
     text: ({ FinishedFrom, FinishedTo }, { zone }) => periodText(FinishedFrom, FinishedTo, zone),
   },
-  { title: "Message", names: ["MessageId"], example: "a message's id", text: textOf("MessageId") },
+  {
+    title: "Message", names: ["MessageId"], needs: "listMessages", example: "a message's id", text: textOf("MessageId"),
+  },
 ];
 
 /** The change of an address that takes a filter out of it. */

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { isPortal } from "../../api/relay.ts";
 import type { Search } from "../../app/search.ts";
 import { Icon, icons } from "../../parts/icon.tsx";
 import type { Targets } from "../../parts/names.tsx";
@@ -53,7 +54,7 @@ export function ListedEvents({ filters, place, reload, showing, targets }: {
               {...rows} {...showing} selection={selection} nameOf={targets.nameOf} place={place} act={act}
             />
           ) : filtered ? <Empty act={<ClearFilters />}>No event matches these filters.</Empty> : (
-            <Empty act={<Link to="/start" className={shared.button}>First steps</Link>}>
+            <Empty act={!isPortal && <Link to="/start" className={shared.button}>First steps</Link>}>
               No event yet. Every webhook that is posted to the relay is listed here, with all that became of it.
             </Empty>
           )}

@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { RelayError, type Schemas } from "@webhook-relay/client";
+import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
+import { isNotFound } from "../../api/queries.ts";
 import { relay } from "../../api/relay.ts";
 import { useMay } from "../../app/session.ts";
-import { Confirm } from "../../parts/dialog.tsx";
 import { Field, Form } from "../../parts/form.tsx";
+import { Confirm } from "../../parts/questions.tsx";
 import { Answered, NoRight, textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Countdown } from "../../parts/time.tsx";
@@ -23,7 +24,7 @@ export function Repair({ incident }: { readonly incident: Incident }): ReactNode
   const { destinationUrlId: id } = incident;
   const mayDo = useMay();
   const query = useDestination(id);
-  if (query.error instanceof RelayError && query.error.code === "not-found") {
+  if (isNotFound(query.error)) {
     return <p>The destination was deleted: nothing is left to repair.</p>;
   }
   const may = (["updateDestination", "testDestination", "orderReplay"] as const).every((operation) => mayDo(operation));

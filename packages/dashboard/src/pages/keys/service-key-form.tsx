@@ -1,8 +1,10 @@
 import type { Schemas } from "@webhook-relay/client";
 import { useState, type ReactNode } from "react";
 import { usePreferences } from "../../app/preferences.tsx";
+import { Checkboxes, wordOptions } from "../../parts/choices.tsx";
 import { ExpiryField, expiryOf } from "../../parts/expiry.tsx";
 import { Field, Form } from "../../parts/form.tsx";
+import formStyles from "../../parts/form.module.css";
 import styles from "./keys.module.css";
 
 type Body = Schemas["CreateServiceKeyRequest"];
@@ -21,7 +23,6 @@ const scopes: Readonly<Record<Scope, string>> = {
   "audit:read": "the audit and all histories",
   "portal:write": "links to the portal",
 };
-const allScopes = Object.keys(scopes) as readonly Scope[];
 
 /** Asks for a service key. */
 export function ServiceKeyForm({ create, cancel }: {
@@ -34,15 +35,12 @@ export function ServiceKeyForm({ create, cancel }: {
     if (chosen?.length === 0) throw new Error("Choose at least one scope.");
     await create({ name, ...expiryOf(expiresAt, zone), ...(chosen && { scopes: [...chosen] }) });
   };
-  const toggle = (scope: Scope, on: boolean) => {
-    setChosen(allScopes.filter((each) => (each === scope ? on : chosen?.includes(each) === true)));
-  };
   return (
     <Form submit={submit} label="Create" cancel={cancel} keeps>
       <Field name="name" label="Name">
         {(props) => <input {...props} required maxLength={255} autoComplete="off" />}
       </Field>
-      <fieldset className={styles.scopes}>
+      <fieldset className={formStyles.choices}>
         <legend>What the key may do</legend>
         <label>
           <input type="radio" name="limit" checked={chosen === null} onChange={() => setChosen(null)} />
@@ -54,13 +52,7 @@ export function ServiceKeyForm({ create, cancel }: {
         </label>
         {chosen !== null && (
           <div className={styles.chosen}>
-            {allScopes.map((scope) => (
-              <label key={scope}>
-                <input type="checkbox" checked={chosen.includes(scope)}
-                  onChange={({ target }) => toggle(scope, target.checked)} />
-                <span><code>{scope}</code> <small>{scopes[scope]}</small></span>
-              </label>
-            ))}
+            <Checkboxes options={wordOptions(scopes)} chosen={chosen} choose={setChosen} />
           </div>
         )}
       </fieldset>

@@ -1,7 +1,8 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, type ReactNode } from "react";
-import { pagesPath, whoIsSignedIn } from "../../api/relay.ts";
+import { pagesPath } from "../../api/relay.ts";
+import { whoIsSignedIn } from "../../api/who.ts";
 import { useGoToAddress } from "../../app/navigation.tsx";
 import { useSignIn } from "../../app/session.ts";
 import { onOtherTab } from "../../app/tabs.ts";

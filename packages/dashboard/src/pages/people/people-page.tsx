@@ -5,7 +5,7 @@ import { Page, Tabs } from "../../parts/page.tsx";
 import { Invites } from "./invites.tsx";
 import { Users } from "./users.tsx";
 
-/** The people of a tenant, and those who are invited. */
+/** The people of a tenant, and its invites. */
 export function PeoplePage(): ReactNode {
   const { tab } = useSearch({ from: "/signed-in/people" });
   const change = useChange();

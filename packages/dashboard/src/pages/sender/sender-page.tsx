@@ -6,23 +6,26 @@ import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { useMay } from "../../app/session.ts";
 import { MiddleCut } from "../../parts/copy.tsx";
-import { DestinationLink } from "../../parts/destinations.tsx";
-import { Confirm, useQuestion } from "../../parts/dialog.tsx";
+import { SenderTarget } from "../../parts/destinations.tsx";
 import { FactChange } from "../../parts/fact-change.tsx";
 import { FactRows } from "../../parts/fact-rows.tsx";
 import { Listed, usePages } from "../../parts/listed.tsx";
 import { Page, Tabs } from "../../parts/page.tsx";
+import { Confirm, useQuestion } from "../../parts/questions.tsx";
 import { Answered, NoRight, textOf } from "../../parts/states.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Moment } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
 import { Command, ingestAddress, ingestCommand, TokenDialog } from "../senders/ingest.tsx";
+import { Subscriptions } from "../subscriptions/subscriptions.tsx";
 import { useSenderChanged } from "./changed.tsx";
 import { MappingEditor } from "./mapping-editor.tsx";
+import { RoutingTrial } from "./routing-trial.tsx";
 import styles from "./sender.module.css";
 import { SenderSettings } from "./settings.tsx";
 
 const tabs = { mapping: "Mapping", settings: "Settings", ingest: "Ingest address", changes: "Changes" };
+const fanOutTabs = { subscriptions: "Subscriptions", ...tabs };
 
 /** A sender as it is, or as it was at the moment in the address: `at` is a position in the log, or a time. */
 export function SenderPage(): ReactNode {
@@ -45,9 +48,10 @@ export function SenderPage(): ReactNode {
 const back = <Link to="/senders">Senders</Link>;
 
 function SenderContent({ sender }: { readonly sender: Schemas["Sender"] }): ReactNode {
-  const { tab = "mapping" } = useSearch({ from: "/signed-in/senders/$id" });
+  const { asOf, fanOut } = sender;
+  const hasSubscriptions = fanOut && asOf === undefined;
+  const { tab = hasSubscriptions ? "subscriptions" : "mapping" } = useSearch({ from: "/signed-in/senders/$id" });
   const change = useChange();
-  const { asOf } = sender;
   const mayChange = useMay()("updateSender") && asOf === undefined;
   return (
     <Page
@@ -63,11 +67,20 @@ function SenderContent({ sender }: { readonly sender: Schemas["Sender"] }): Reac
       <p className={styles.senderLine}>
         <Status value={sender.status} />
         <span aria-hidden="true">→</span>
-        <DestinationLink id={sender.destinationUrlId} at={asOf?.position} />
+        <SenderTarget sender={sender} />
         <Link to="/events" search={{ SenderId: sender.id }}>its events</Link>
+        {fanOut && <Link to="/messages" search={{ SenderId: sender.id }}>its messages</Link>}
       </p>
-      <Tabs label="Parts of the sender" tabs={tabs} chosen={tab} choose={(chosen) => change({ tab: chosen })} />
+      <Tabs
+        label="Parts of the sender" tabs={hasSubscriptions ? fanOutTabs : tabs} chosen={tab}
+        choose={(chosen) => change({ tab: chosen })}
+      />
       {!mayChange && asOf === undefined && <NoRight>Developers, Admins and Owners can change senders.</NoRight>}
+      {tab === "subscriptions" && hasSubscriptions && (
+        <Subscriptions of={{ senderId: sender.id }}>
+          {(subscriptions) => <RoutingTrial senderId={sender.id} subscriptions={subscriptions} />}
+        </Subscriptions>
+      )}
       {tab === "mapping" && (
         <MappingEditor key={asOf?.position ?? "now"} sender={sender} mayChange={mayChange} />
       )}

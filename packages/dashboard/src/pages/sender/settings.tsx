@@ -1,10 +1,11 @@
 import type { Schemas } from "@webhook-relay/client";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
-import { DestinationChoice, DestinationLink } from "../../parts/destinations.tsx";
+import { DestinationChoice, SenderTarget } from "../../parts/destinations.tsx";
 import type { Fields } from "../../parts/fields.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import shared from "../../style/shared.module.css";
+import { FanOutFields, unmatchedWords } from "../senders/fan-out-fields.tsx";
 import { SenderChangedSince, useSenderChanged } from "./changed.tsx";
 import styles from "./sender.module.css";
 
@@ -18,24 +19,30 @@ export function SenderSettings({ sender, mayChange }: {
 }
 
 function SettingsForm({ sender }: { readonly sender: Schemas["Sender"] }): ReactNode {
-  const { id, name, destinationUrlId, searchFields, updatedAt } = sender;
+  const { id, name, destinationUrlId, searchFields, fanOut, eventTypePath, unmatched, updatedAt } = sender;
   const changed = useSenderChanged();
   return (
     <Form
       label="Save" keeps
       of={{
-        values: { name, destinationUrlId, ...textsOf(searchFields) },
+        values: {
+          name, ...(destinationUrlId !== null && { destinationUrlId }),
+          ...(fanOut && { eventTypePath: eventTypePath ?? "", unmatched: unmatched ?? "accept" }),
+          ...textsOf(searchFields),
+        },
         updatedAt,
         changedSince: (moment) => <SenderChangedSince id={id} moment={moment} />,
       }}
       submit={async (_fields, changes) => {
-        const { name: newName, destinationUrlId: newDestination } = changes;
+        const { name: newName, destinationUrlId: newDestination, eventTypePath: path, unmatched: other } = changes;
         const changesFields = Object.keys(changes).some((field) => field.startsWith("searchFields."));
         // They are saved as one list, so the rows that this person did not change are read anew.
         const present = changesFields && textsOf((await relay.getSender({ id })).searchFields);
         await relay.updateSender({ id }, {
           ...(newName !== undefined && { name: newName }),
           ...(newDestination !== undefined && { destinationUrlId: newDestination }),
+          ...(path !== undefined && { eventTypePath: path === "" ? null : path }),
+          ...(other !== undefined && { unmatched: other === "refuse" ? "refuse" : "accept" }),
           ...(present && { searchFields: searchFieldsIn({ ...present, ...changes }) }),
         });
         await changed();
@@ -44,9 +51,12 @@ function SettingsForm({ sender }: { readonly sender: Schemas["Sender"] }): React
       <Field name="name" label="Name">
         {(control) => <input {...control} required autoComplete="off" />}
       </Field>
-      <Field name="destinationUrlId" label="Destination" hint="Events that it has accepted keep theirs.">
-        {(control) => <DestinationChoice control={control} chosen={destinationUrlId} />}
-      </Field>
+      {destinationUrlId !== null && (
+        <Field name="destinationUrlId" label="Destination" hint="Events that it has accepted keep theirs.">
+          {(control) => <DestinationChoice control={control} chosen={destinationUrlId} />}
+        </Field>
+      )}
+      {fanOut && <FanOutFields />}
       <fieldset className={styles.searchFields}>
         <legend>Search fields</legend>
         <p className={shared.small}>
@@ -88,8 +98,17 @@ function Settings({ sender }: { readonly sender: Schemas["Sender"] }): ReactNode
       <div><dt>Name</dt><dd>{sender.name}</dd></div>
       <div>
         <dt>Destination</dt>
-        <dd><DestinationLink id={sender.destinationUrlId} at={sender.asOf?.position} /></dd>
+        <dd><SenderTarget sender={sender} /></dd>
       </div>
+      {sender.fanOut && (
+        <>
+          <div>
+            <dt>Event type in the body</dt>
+            <dd>{sender.eventTypePath ? <code>{sender.eventTypePath}</code> : "none"}</dd>
+          </div>
+          <div><dt>Messages without a match</dt><dd>{unmatchedWords[sender.unmatched ?? "accept"]}</dd></div>
+        </>
+      )}
       <div>
         <dt>Search fields</dt>
         <dd>

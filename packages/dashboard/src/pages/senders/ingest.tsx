@@ -1,7 +1,7 @@
 import type { ReactNode } from "react";
 import { relayAddress } from "../../api/relay.ts";
 import { Copy } from "../../parts/copy.tsx";
-import { SecretDialog } from "../../parts/dialog.tsx";
+import { SecretDialog } from "../../parts/questions.tsx";
 import styles from "./senders.module.css";
 
 /** The address that events are posted to, the token in it as a shell's variable unless it is given. */

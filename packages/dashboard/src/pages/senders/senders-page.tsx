@@ -5,8 +5,9 @@ import { useState, type ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
 import { useChange } from "../../app/navigation.tsx";
 import { useMay, useMe } from "../../app/session.ts";
-import { DestinationChoice, DestinationLink } from "../../parts/destinations.tsx";
+import { DestinationChoice, SenderTarget } from "../../parts/destinations.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import type { Fields } from "../../parts/fields.ts";
 import { Field, Form } from "../../parts/form.tsx";
 import { Listed, usePages } from "../../parts/listed.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -15,6 +16,7 @@ import { Status } from "../../parts/status.tsx";
 import { Table } from "../../parts/table.tsx";
 import { Ago } from "../../parts/time.tsx";
 import shared from "../../style/shared.module.css";
+import { FanOutFields } from "./fan-out-fields.tsx";
 import { TokenDialog } from "./ingest.tsx";
 import styles from "./senders.module.css";
 
@@ -37,7 +39,7 @@ export function SendersPage(): ReactNode {
         empty={(
           <Empty act={create}>
             A sender is an address of its own for events from one source, which turns what it receives into what a
-            destination wants. There is none yet.
+            destination wants, or sends it to every destination with a subscription. There is none yet.
           </Empty>
         )}
       >
@@ -57,7 +59,7 @@ function Senders({ senders }: { readonly senders: readonly Schemas["Sender"][] }
           head: "Name", kind: "main",
           cell: ({ id, name }) => <Link to="/senders/$id" params={{ id }} title={name}>{name}</Link>,
         },
-        { head: "Destination", kind: "cut", cell: ({ destinationUrlId }) => <DestinationLink id={destinationUrlId} /> },
+        { head: "Destination", kind: "cut", cell: (sender) => <SenderTarget sender={sender} /> },
         { head: "Status", cell: ({ status }) => <Status value={status} /> },
         {
           head: "Mapping", cell: ({ mapping }) => mapping
@@ -74,6 +76,7 @@ function NewSender({ close }: { readonly close: () => void }): ReactNode {
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [created, setCreated] = useState<Schemas["CreatedSender"]>();
+  const [fansOut, setFanOut] = useState(false);
   if (created) {
     return (
       <TokenDialog
@@ -84,18 +87,37 @@ function NewSender({ close }: { readonly close: () => void }): ReactNode {
   }
   return (
     <Dialog title="New sender" close={close}>
-      <Form label="Create" cancel={close} keeps submit={async ({ name = "", destinationUrlId = "" }) => {
-        setCreated(await relay.createSender({ name, destinationUrlId }));
+      <Form label="Create" cancel={close} keeps submit={async (fields) => {
+        setCreated(await relay.createSender(senderIn(fields)));
         await queries.invalidateQueries({ queryKey: ["listSenders"] });
       }}>
         <Field name="name" label="Name" hint="What people call it, such as the name of the source.">
           {(control) => <input {...control} required autoComplete="off" />}
         </Field>
-        <Field name="destinationUrlId" label="Destination" hint="Where its events are delivered.">
-          {(control) => <DestinationChoice control={control} />}
+        <Field name="fanOut" label="Delivers to" hint="This never changes.">
+          {(control) => (
+            <select {...control} defaultValue="" onChange={({ target }) => setFanOut(target.value !== "")}>
+              <option value="">one destination</option>
+              <option value="yes">every destination with a subscription that matches</option>
+            </select>
+          )}
         </Field>
+        {fansOut ? <FanOutFields /> : (
+          <Field name="destinationUrlId" label="Destination" hint="Where its events are delivered.">
+            {(control) => <DestinationChoice control={control} />}
+          </Field>
+        )}
         <p className={shared.small}>A mapping can be tried and added afterwards.</p>
       </Form>
     </Dialog>
   );
+}
+
+/** The new sender of a submission. */
+function senderIn({ name = "", destinationUrlId = "", fanOut = "", eventTypePath = "", unmatched }: Fields) {
+  if (fanOut === "") return { name, destinationUrlId };
+  return {
+    name, fanOut: true, ...(eventTypePath !== "" && { eventTypePath }),
+    ...(unmatched === "refuse" && { unmatched: "refuse" as const }),
+  };
 }

@@ -1,18 +1,40 @@
 import { useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { relay } from "../../api/relay.ts";
+import { useChange } from "../../app/navigation.tsx";
 import { useMay, useMe } from "../../app/session.ts";
 import { InlineDiff } from "../../parts/diff.tsx";
 import { whoOf } from "../../parts/names.tsx";
-import { Page } from "../../parts/page.tsx";
+import { Page, Tabs } from "../../parts/page.tsx";
 import { Answered, NoRight } from "../../parts/states.tsx";
 import { Ago } from "../../parts/time.tsx";
+import { Notifications } from "./notifications.tsx";
+import { PortalLinks } from "./portal-links.tsx";
 import { settingChangesIn, settingFacts, settingTexts, type SettingFact } from "./setting-texts.ts";
 import { SettingsForm } from "./settings-form.tsx";
 import styles from "./settings.module.css";
 
-/** The tenant's settings, the effect of each, and their changes. */
+const tabs = { tenant: "Tenant", notifications: "Notifications", portal: "Portal" };
+
+/** The settings of the tenant, its notifications, and its links to the portal. */
 export function SettingsPage(): ReactNode {
+  const { tab } = useSearch({ from: "/signed-in/settings" });
+  const change = useChange();
+  const chosen = tab === "notifications" || tab === "portal" ? tab : "tenant";
+  return (
+    <Page title="Settings">
+      <Tabs label="Settings" tabs={tabs} chosen={chosen}
+        choose={(next) => change({ tab: next === "tenant" ? undefined : next })} />
+      {chosen === "tenant" && <TenantSettings />}
+      {chosen === "notifications" && <Notifications />}
+      {chosen === "portal" && <PortalLinks />}
+    </Page>
+  );
+}
+
+/** The tenant's settings, the effect of each, and their changes. */
+function TenantSettings(): ReactNode {
   const { tenant: { id } } = useMe();
   const allows = useMay();
   const query = useQuery({
@@ -22,23 +44,21 @@ export function SettingsPage(): ReactNode {
     refetchInterval: 5_000,
   });
   return (
-    <Page title="Settings">
-      <div className={styles.settings}>
-        <Answered query={query}>
-          {(tenant) => allows("updateTenant") ? <SettingsForm tenant={tenant} /> : (
-            <section aria-label="Settings">
-              <dl className={styles.settingsValues}>
-                {settingTexts(tenant).map(({ field, label, value, hint }) => (
-                  <div key={field}><dt>{label}</dt><dd>{value}</dd><dd><small>{hint}</small></dd></div>
-                ))}
-              </dl>
-              <NoRight>Owners and Admins can change settings.</NoRight>
-            </section>
-          )}
-        </Answered>
-        {allows("listTenantHistory") && <SettingsHistory tenantId={id} />}
-      </div>
-    </Page>
+    <div className={styles.settings}>
+      <Answered query={query}>
+        {(tenant) => allows("updateTenant") ? <SettingsForm tenant={tenant} /> : (
+          <section aria-label="Settings">
+            <dl className={styles.settingsValues}>
+              {settingTexts(tenant).map(({ field, label, value, hint }) => (
+                <div key={field}><dt>{label}</dt><dd>{value}</dd><dd><small>{hint}</small></dd></div>
+              ))}
+            </dl>
+            <NoRight>Owners and Admins can change settings.</NoRight>
+          </section>
+        )}
+      </Answered>
+      {allows("listTenantHistory") && <SettingsHistory tenantId={id} />}
+    </div>
   );
 }
 

@@ -31,7 +31,7 @@ const theme = EditorView.theme({
 /** On the ground of changed text only ink has the contrast that people need, not the colours of its parts. */
 const merge = EditorView.theme({
   "&.cm-merge-a .cm-changedLine, &.cm-merge-b .cm-changedLine": { backgroundColor: "transparent" },
-  ".cm-changedText, .cm-changedText *": { color: "var(--ink)" },
+  ".cm-changedText, .cm-changedText *, .cm-deletedChunk *": { color: "var(--ink)" },
   "&.cm-merge-a .cm-changedText": {
     background: "color-mix(in srgb, var(--bad) 16%, transparent)", borderBottom: "1px solid var(--bad)",
   },

@@ -11,13 +11,18 @@ const none = 0xffff_ffff;
 export type StreamState = number;
 /** The state of a stream without any record in the log. */
 export const neverSeen: StreamState = -1;
+/** The revision of the record that deletes a stream for good: the highest, so that none can follow. */
+export const closingRevision = 0xffff_ffff;
 
 /** The state of a stream deleted up to a revision. */
 export function deletedAt(revision: number): StreamState {
   return -(revision + 2);
 }
 
-/** The revision of the stream's next entry. */
+/** The state of a stream deleted for good. */
+export const closed: StreamState = deletedAt(closingRevision);
+
+/** The revision of the next entry of a stream that is not {@link closed}. */
 export function nextRevision(state: StreamState): number {
   return state >= 0 ? state + 1 : -state - 1;
 }

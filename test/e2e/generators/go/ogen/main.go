@@ -24,7 +24,11 @@ func (security) ProducerKey(context.Context, client.OperationName) (client.Produ
 	return client.ProducerKey{APIKey: os.Getenv("API_KEY")}, nil
 }
 
-// The session of a browser: this program has none.
+// The sessions of browsers: this program has none.
+func (security) PortalCookie(context.Context, client.OperationName) (client.PortalCookie, error) {
+	return client.PortalCookie{}, ogenerrors.ErrSkipClientSecurity
+}
+
 func (security) SessionCookie(context.Context, client.OperationName) (client.SessionCookie, error) {
 	return client.SessionCookie{}, ogenerrors.ErrSkipClientSecurity
 }
