@@ -100,6 +100,7 @@ export async function stage(
     /** The first types of an event's stream: its acceptance, and the claim of its first attempt, if any. */
     begun: async (id: string) => (await loadWebhook(relay.store, id)).facts.map(({ type }) => type).slice(0, 2),
     purge: () => owner.client.post("/api/v1/events/purge", {}),
+    cancel: (id: string) => owner.client.post(`/api/v1/events/${id}/cancel`, {}),
     ask,
     post: async (key?: string) => {
       const answer = await ask(key);

@@ -22,7 +22,7 @@ import { Probes, type ProbeParts } from "./probes.ts";
 import { TestEvents } from "./test-events.ts";
 import { WayOut, type WayOutParts } from "./way-out.ts";
 import {
-  Holds, type AttemptEnd, type Claimed, type Ended, type Hold, type Miss, type Unclaimed, type Work,
+  Holds, lastOf, type AttemptEnd, type Claimed, type Ended, type Hold, type Miss, type Unclaimed, type Work,
 } from "./work.ts";
 import { windowSize, WorkWindow, type WindowParts } from "./work-window.ts";
 
@@ -350,7 +350,10 @@ export class Dispatcher {
   async #carryOut(work: Work, probe: boolean, held?: Hold): Promise<Ended> {
     const { aggregates, attempts, sendingBudget } = this.#parts;
     const claimed = await this.#claim(work, probe, held);
-    if (typeof claimed === "string") return claimed;
+    if (typeof claimed === "string") {
+      this.#pace.giveBack();
+      return claimed;
+    }
     this.#window.written(claimed.position);
     const { payload } = claimed.state;
     sendingBudget.occupy(payload);
@@ -439,10 +442,4 @@ export class Dispatcher {
       this.#lastActive = this.#parts.clock.monotonic();
     }
   }
-}
-
-/** The later end of a hold: of all events of the destination, or of one behind an earlier event. */
-function lastOf(work: Unclaimed, held: Hold | undefined): Hold | undefined {
-  const own = work.kind === "due" ? work.held : undefined;
-  return own && (!held || own.until >= held.until) ? own : held;
 }

@@ -78,6 +78,11 @@ export class Pace {
     if (this.#perSecond !== null) this.#tokens -= 1;
   }
 
+  /** No attempt began after all: the next one may have its token. */
+  giveBack(): void {
+    if (this.#perSecond !== null) this.#tokens += 1;
+  }
+
   /** Resumes once an attempt may begin. */
   wait(): void {
     if (this.#perSecond === null || this.#waits) return;

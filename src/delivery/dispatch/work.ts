@@ -124,3 +124,9 @@ export class Holds {
     this.#last = undefined;
   }
 }
+
+/** The later end of a hold: of all events of the destination, or of one behind an earlier event. */
+export function lastOf(work: Unclaimed, held: Hold | undefined): Hold | undefined {
+  const own = work.kind === "due" ? work.held : undefined;
+  return own && (!held || own.until >= held.until) ? own : held;
+}

@@ -419,6 +419,13 @@ export const delivery: readonly PlantedBug[] = [
     to: "return true;",
   },
   {
+    name: "an event that is not sent takes a part of the rate",
+    breaks: "nothing is overdue",
+    file: dispatcher,
+    from: "this.#pace.giveBack();",
+    to: "",
+  },
+  {
     name: "an ended secret signs",
     breaks: "older secrets sign until they end",
     file: "src/kernel/domain/signing-secrets.ts",

@@ -79,4 +79,22 @@ describe("the pace of a destination", () => {
     await staged.worker.stop(60_000);
     await relay.close();
   });
+
+  it("counts nothing for events that were cancelled while they waited", async () => {
+    const relay = await ManualRelay.open();
+    const staged = await stage(relay);
+    await staged.patch({ ratePerSecond: 1 });
+    staged.clock.advance(relay.clock.now() + 10_000 - staged.clock.now());
+    const cancelled = [await staged.post(), await staged.post(), await staged.post()];
+    const kept = await staged.post();
+    staged.take({ kind: "wake", destinationId: staged.destinationId, position: "" });
+    await until(() => staged.clock.pending.some((ms) => ms <= 1_010));
+    for (const id of cancelled) await staged.cancel(id);
+    staged.clock.advance(1_010);
+    await until(() => staged.sent.length === 1);
+    expect(staged.sent[0]).to.include({ eventId: kept });
+    staged.sent[0]!.answer();
+    await staged.worker.stop(60_000);
+    await relay.close();
+  });
 });
