@@ -21,6 +21,7 @@ const homes = {
   bcryptjs: ["src/engines/bcrypt"],
   "disposable-email-domains-js": ["src/engines/disposable-domains"],
   entities: ["src/delivery/requests"],
+  "@bufbuild/protobuf": ["src/engines/eventstoredb"],
   "google-protobuf": ["src/engines/eventstoredb"],
   jose: ["src/engines/jose"],
   kafkajs: ["src/engines/kafka"],

@@ -18,13 +18,14 @@ import { machineTime, othersSince } from "./support/machine.ts";
 import { publish, type Report } from "./support/report.ts";
 import { table } from "./table.ts";
 import { volume, volumeSets } from "./volume.ts";
+import { warmth } from "./warmth.ts";
 
 /** Exit code of a benchmark whose ledger does not balance. */
 const voidCode = 3;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130));
 const benchmarks: Readonly<Record<string, () => Promise<Report>>> = {
   ingest, latency, delivery, isolation, loop, engines, growth, idle, footprint, volume, stream, dashboard, replay,
-  finding, stalls, fanout,
+  finding, stalls, fanout, warmth,
 };
 /** Commands without figures of their own. */
 const others: Readonly<Record<string, () => unknown>> = { profile, data: volumeSets, table };

@@ -188,13 +188,13 @@ async function finishErasure(
 
 /** Subscribes this process's caches to the log. Rejects with LogUnavailable. */
 async function followLog(
-  { store, logTail: log, readModels, shared }: Engines,
+  { store, readModels, shared }: Engines,
   { aggregates, freshness, clock, logger, metrics }: Instruments & {
     readonly aggregates: Aggregates; readonly freshness: Freshness;
   },
 ) {
   const logTail = new LogTail({
-    log, clock, logger, metrics, categories: aggregates.categories,
+    log: store, clock, logger, metrics, categories: aggregates.categories,
     handle: (entries) => {
       aggregates.follow(entries);
       credentials.follow(entries);

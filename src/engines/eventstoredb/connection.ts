@@ -2,8 +2,10 @@ import console from "node:console";
 import { setImmediate } from "node:timers/promises";
 import { EventStoreDBClient } from "@eventstore/db-client";
 import streams from "@eventstore/db-client/generated/streams_grpc_pb.js";
+import type { ReadReq } from "@eventstore/db-client/generated/streams_pb.js";
 import { type Clock, late, within } from "../../kernel/ports/clock.ts";
 import { codeOf, grpcCode, isBusy } from "./failures.ts";
+import { receivedOf } from "./received.ts";
 
 /** The client's generated stubs of the Streams service, on one channel. */
 export type StreamsClient = InstanceType<typeof streams.StreamsClient>;
@@ -50,6 +52,13 @@ export class Connection {
     return deadlineMs === Infinity
       ? this.#client["callArguments"](options, { deadline: Infinity })
       : this.#client["callArguments"]({ ...options, deadline: deadlineMs });
+  }
+
+  /** Begins a read or a subscription, whose messages are `Received`. */
+  read(client: StreamsClient, request: ReadReq, deadlineMs: number) {
+    const { path, requestSerialize } = streams.StreamsService.read;
+    const [metadata, options] = this.callArguments(deadlineMs);
+    return client.makeServerStreamRequest(path, requestSerialize, receivedOf, request, metadata, options);
   }
 
   /** Replaces the channel if the failure requires it: not while the channel delivers. */

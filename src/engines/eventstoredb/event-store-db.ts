@@ -10,12 +10,14 @@ import { Connection } from "./connection.ts";
 import { unavailable } from "./failures.ts";
 import type { SubscriptionContext } from "./feed.ts";
 import { LogReader } from "./log-reader.ts";
+import { OwnEntries } from "./own-entries.ts";
 import { isPosition, pairOf } from "./positions.ts";
 import { readRecords } from "./reading.ts";
-import { isFence, isOwn, isSystem, type StoredRecord } from "./records.ts";
+import { encodedOf, isFence, isOwn, isSystem, type StoredRecord } from "./records.ts";
 import { readStreamRequest } from "./requests.ts";
 import { StreamWriter } from "./stream-writer.ts";
 import { LogSubscription } from "./subscription.ts";
+import { Tail } from "./tail.ts";
 import { defaultTuning, type Tuning } from "./tuning.ts";
 
 /** Missing fields of `tuning` are those of {@link defaultTuning}. */
@@ -34,10 +36,14 @@ export class EventStoreDb implements EventStore {
   readonly #codec: EventCodec;
   readonly #tuning: Tuning;
   readonly #connection: Connection;
+  /** The log's own: what follows it does not wait behind appends and reads of streams. */
+  readonly #following: Connection;
   readonly #calls: AppendCalls;
   readonly #writer: StreamWriter;
   readonly #log: LogReader;
+  readonly #own = new OwnEntries();
   readonly #subscribing: SubscriptionContext;
+  readonly #tail: Tail;
   readonly #subscriptions = new Set<Subscription>();
   #closed: Promise<void> | undefined;
 
@@ -45,18 +51,25 @@ export class EventStoreDb implements EventStore {
     this.#codec = codec;
     this.#tuning = { ...defaultTuning, ...tuning };
     const connection = new Connection(url, clock, this.#tuning.stallMs);
-    this.#connection = connection;
+    const following = new Connection(url, clock, this.#tuning.stallMs);
+    [this.#connection, this.#following] = [connection, following];
     this.#calls = new AppendCalls(connection, clock, this.#tuning, onAnomaly);
     const entry = (record: StoredRecord) => this.#entry(record);
-    const log = new LogReader(connection, this.#tuning, entry);
+    const log = new LogReader(following, this.#tuning, entry);
     this.#log = log;
     this.#writer = new StreamWriter({
-      connection, calls: this.#calls, codec, clock, tuning: this.#tuning, onAppended: (position) => log.learn(position),
+      connection, calls: this.#calls, codec, clock, tuning: this.#tuning, own: this.#own,
+      onAppended: (position) => log.learn(position),
     });
     this.#subscribing = {
-      connection, clock, tuning: this.#tuning, onAnomaly, entry,
+      connection: following, clock, tuning: this.#tuning, onAnomaly, entry,
       newest: () => log.newest, head: () => log.head(), page: (after) => log.page(after),
     };
+    this.#tail = new Tail({
+      tuning: this.#tuning,
+      newest: () => log.newest,
+      follow: (after, handle) => new LogSubscription(this.#subscribing, { after, prompt: true }, handle, null),
+    });
   }
 
   async append(stream: string, expected: number, entries: readonly NewEntry[]): Promise<Appended> {
@@ -75,7 +88,7 @@ export class EventStoreDb implements EventStore {
     const isEndSeen = backwards ? from === undefined : records.length < limit;
     if (records.length > 0 && fence < 0 && !isEndSeen && await this.#endsWithFence(stream)) return [];
     const shown = fence < 0 ? records : backwards ? records.slice(0, fence) : records.slice(fence + 1);
-    return shown.filter((record) => !isSystem(record)).map((record) => entryOf(this.#codec, record));
+    return shown.filter((record) => !isSystem(record)).map((record) => entryOf(this.#codec, encodedOf(record)));
   }
 
   async #endsWithFence(stream: string): Promise<boolean> {
@@ -120,7 +133,8 @@ export class EventStoreDb implements EventStore {
   subscribe(options: SubscriptionOptions, handle: BatchHandler): Subscription {
     this.#requireOpen();
     if (options.after !== logStart) pairOf(options.after);
-    const subscription = new LogSubscription(this.#subscribing, options, handle);
+    const subscription = new LogSubscription(
+      this.#subscribing, options, ({ entries, upTo }) => handle(entries, upTo), this.#tail);
     this.#subscriptions.add(subscription);
     const stop = async () => {
       await subscription.stop();
@@ -130,7 +144,7 @@ export class EventStoreDb implements EventStore {
   }
 
   get answeredAt(): number {
-    return this.#connection.answeredAt;
+    return Math.max(this.#connection.answeredAt, this.#following.answeredAt);
   }
 
   /** Rejects with LogUnavailable without an answer within about a second, as from a busy server. */
@@ -148,11 +162,12 @@ export class EventStoreDb implements EventStore {
   async #close(): Promise<void> {
     await Promise.all([...this.#subscriptions].map((subscription) => subscription.stop()));
     this.#calls.close();
-    await this.#connection.close(this.#tuning.closeMs);
+    await Promise.all([this.#connection, this.#following].map((one) => one.close(this.#tuning.closeMs)));
   }
 
   #entry(record: StoredRecord): LogEntry | undefined {
-    return isOwn(record) ? entryOf(this.#codec, record) : undefined;
+    if (!isOwn(record)) return undefined;
+    return this.#own.of(record) ?? entryOf(this.#codec, encodedOf(record));
   }
 
   #requireOpen(): void {

@@ -2,10 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import type streams from "@eventstore/db-client/generated/streams_pb.js";
 import type { Clock } from "../../kernel/ports/clock.ts";
 import { logStart, type LogEntry, type Position } from "../../kernel/ports/event-store.ts";
-import type { Connection, StreamsClient } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import { grpcCode } from "./failures.ts";
-import { isPossible, pairOf, positionOf } from "./positions.ts";
-import { recordOf, type StoredRecord } from "./records.ts";
+import { isPossible, pairOf } from "./positions.ts";
+import type { Received } from "./received.ts";
+import { bytesOf, type StoredRecord } from "./records.ts";
 import { subscribeRequest, type Filter } from "./requests.ts";
 import type { Tuning } from "./tuning.ts";
 
@@ -23,13 +24,14 @@ export interface SubscriptionContext {
   readonly page: (after: Position) => Promise<readonly StoredRecord[]>;
 }
 
-/** Entries received together, and the position that they cover. */
+/** Entries received together, the position that they cover, and their size. */
 export interface Batch {
   readonly entries: readonly LogEntry[];
   readonly upTo: Position;
+  readonly bytes: number;
 }
 
-type Call = ReturnType<StreamsClient["read"]>;
+type Call = ReturnType<Connection["read"]>;
 
 /** One subscription call; pauses the server while its buffer is full. */
 export class Feed {
@@ -83,9 +85,9 @@ export class Feed {
     const { connection, tuning } = this.#context;
     const client = await connection.streams(tuning.readMs);
     if (this.#closed) return;
-    const call = client.read(request, ...connection.callArguments(Infinity));
+    const call = connection.read(client, request, Infinity);
     this.#call = call;
-    call.on("data", (message: streams.ReadResp) => this.#receive(message));
+    call.on("data", (received: Received) => this.#receive(received));
     call.on("status", ({ code }: { readonly code: number }) => {
       if (code === grpcCode.ok) this.#fail(new Error("the server ended the subscription"));
     });
@@ -94,10 +96,8 @@ export class Feed {
     });
   }
 
-  #receive(message: streams.ReadResp): void {
+  #receive({ record, checkpoint }: Received): void {
     this.#context.connection.answered();
-    const record = recordOf(message);
-    const checkpoint = message.getCheckpoint();
     if (record) {
       // Looking ahead has skipped it.
       if (record.position <= this.#covered) return;
@@ -105,22 +105,19 @@ export class Feed {
       const entry = this.#wants(record) ? this.#context.entry(record) : undefined;
       if (entry) {
         this.#entries.push(entry);
-        this.#bytes += record.bytes;
+        this.#bytes += bytesOf(record);
       }
       const { bufferEntries, bufferBytes } = this.#context.tuning;
       if (this.#entries.length >= bufferEntries || this.#bytes >= bufferBytes) this.#call?.pause();
-    } else if (checkpoint) {
+    } else if (checkpoint !== undefined && checkpoint > this.#covered && isPossible(checkpoint)) {
       // A checkpoint covers all records before it, which were sent already.
-      const position = positionOf({
-        commit: checkpoint.getCommitPosition(), prepare: checkpoint.getPreparePosition(),
-      });
-      if (position > this.#covered && isPossible(position)) this.#covered = position;
+      this.#covered = checkpoint;
     }
     this.#wake();
   }
 
   #give(): Batch {
-    const batch = { entries: this.#entries, upTo: this.#covered };
+    const batch = { entries: this.#entries, upTo: this.#covered, bytes: this.#bytes };
     this.#entries = [];
     this.#bytes = 0;
     this.#given = this.#covered;

@@ -2,7 +2,7 @@ import { logStart, type LogEntry, type Position } from "../../kernel/ports/event
 import type { Connection } from "./connection.ts";
 import { pairOf } from "./positions.ts";
 import { read, readRecords } from "./reading.ts";
-import { isSystem, type StoredRecord } from "./records.ts";
+import { bytesOf, isSystem, type StoredRecord } from "./records.ts";
 import { readAllRequest } from "./requests.ts";
 import type { Tuning } from "./tuning.ts";
 
@@ -78,7 +78,7 @@ export class LogReader {
     await read(this.#connection, request, this.#tuning.readMs, (record) => {
       if (record.position <= after) return true;
       records.push(record);
-      bytes += record.bytes;
+      bytes += bytesOf(record);
       return bytes < this.#tuning.pageBytes;
     });
     return records;

@@ -3,7 +3,8 @@ import { LogUnavailable } from "../../kernel/ports/event-store.ts";
 import type { Connection } from "./connection.ts";
 import { exceptionOf } from "./failures.ts";
 import { untold } from "./positions.ts";
-import { recordOf, type StoredRecord } from "./records.ts";
+import type { Received } from "./received.ts";
+import type { StoredRecord } from "./records.ts";
 
 type Take = (record: StoredRecord) => boolean;
 
@@ -12,13 +13,13 @@ export async function read(
   connection: Connection, request: streams.ReadReq, deadlineMs: number, take: Take,
 ): Promise<void> {
   const client = await connection.streams(deadlineMs);
-  const call = client.read(request, ...connection.callArguments(deadlineMs));
+  const call = connection.read(client, request, deadlineMs);
   let ended = false;
   try {
     await new Promise<void>((resolve, reject) => {
-      call.on("data", (message: streams.ReadResp) => {
+      call.on("data", (received: Received) => {
         connection.answered();
-        const record = ended ? undefined : recordOf(message);
+        const record = ended ? undefined : received.record;
         // As a position it would be after all others.
         if (record?.position === untold) return reject(new LogUnavailable("EventStoreDB must be 22.6 or newer"));
         if (!record || take(record)) return;

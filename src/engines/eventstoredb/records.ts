@@ -1,29 +1,28 @@
-import type streams from "@eventstore/db-client/generated/streams_pb.js";
 import { categoryOf, streams as names } from "../../kernel/domain/streams.ts";
 import type { EncodedEntry } from "../../kernel/ports/event-codec.ts";
-import { positionOf } from "./positions.ts";
+import type { EntryHead } from "../../kernel/ports/event-store.ts";
 import type { Message } from "./requests.ts";
 
 /** An event from the server. */
-export interface StoredRecord extends EncodedEntry {
-  readonly bytes: number;
+export interface StoredRecord extends EntryHead {
+  readonly type: string;
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
 }
 
-/** Undefined if the answer is not an event. */
-export function recordOf(message: streams.ReadResp): StoredRecord | undefined {
-  const recorded = message.getEvent()?.getEvent();
-  if (!recorded) return undefined;
-  const [data, metadata] = [recorded.getData_asU8(), recorded.getCustomMetadata_asU8()];
-  return {
-    stream: textOf(recorded.getStreamIdentifier()?.getStreamName_asU8() ?? new Uint8Array()),
-    revision: Number(recorded.getStreamRevision()),
-    position: positionOf({ commit: recorded.getCommitPosition(), prepare: recorded.getPreparePosition() }),
-    id: recorded.getId()?.getString() ?? "",
-    type: recorded.getMetadataMap().get("type") ?? "",
-    data: textOf(data),
-    metadata: textOf(metadata),
-    bytes: data.length + metadata.length,
-  };
+/** The record with its data and metadata as text. */
+export function encodedOf(record: StoredRecord): EncodedEntry {
+  return { ...record, data: textOf(record.data), metadata: textOf(record.metadata) };
+}
+
+/** The size of a record's data and metadata. */
+export function bytesOf({ data, metadata }: StoredRecord): number {
+  return data.length + metadata.length;
+}
+
+/** Bytes as UTF-8. */
+export function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }
 
 /** Written by the server (metadata, links, statistics) or by {@link fenceMessage}. */
@@ -37,10 +36,6 @@ export const ownCategories: ReadonlySet<string> = new Set(Object.keys(names));
 /** Whether this service wrote the record, however damaged. */
 export function isOwn(record: StoredRecord): boolean {
   return !isSystem(record) && ownCategories.has(categoryOf(record.stream));
-}
-
-function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 }
 
 /**

@@ -8,6 +8,7 @@ import type { AppendCalls } from "./append-calls.ts";
 import { outcomeOf, type AppendOutcome } from "./append-outcome.ts";
 import type { Connection } from "./connection.ts";
 import { exceptionOf, unavailable } from "./failures.ts";
+import type { OwnEntries } from "./own-entries.ts";
 import { readRecords } from "./reading.ts";
 import { fenceMessage, isFence, type StoredRecord } from "./records.ts";
 import {
@@ -25,6 +26,7 @@ interface WriterContext {
   readonly codec: EventCodec;
   readonly clock: Clock;
   readonly tuning: Tuning;
+  readonly own: OwnEntries;
   readonly onAppended: (position: Position) => void;
 }
 
@@ -49,6 +51,7 @@ export class StreamWriter {
     const key = [stream, expected, ...messages.map(({ id }) => id)].join("/");
     const identical = this.#underWay.get(key);
     if (identical) return identical;
+    this.#context.own.add(stream, expected, entries, messages);
     const appending = this.#append(stream, expected, messages);
     this.#underWay.set(key, appending);
     try {

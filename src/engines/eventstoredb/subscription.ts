@@ -1,69 +1,94 @@
 import { Pause } from "../../kernel/ports/clock.ts";
 import {
-  isWanted, type BatchHandler, type Position, type Subscription, type SubscriptionOptions,
+  isWanted, type Position, type Subscription, type SubscriptionOptions,
 } from "../../kernel/ports/event-store.ts";
 import { isTooSlow } from "./failures.ts";
 import { Feed, type Batch, type SubscriptionContext } from "./feed.ts";
 import { ownCategories } from "./records.ts";
 import type { Filter } from "./requests.ts";
+import type { Tail } from "./tail.ts";
 import type { Tuning } from "./tuning.ts";
 
-/** Follows $all from the handler's position, over one call after another. */
+type Handle = (batch: Batch) => void | Promise<void>;
+
+/** Follows $all from the handler's position: by calls of its own, and at the log's end by the {@link Tail}, if any. */
 export class LogSubscription implements Subscription {
   readonly #context: SubscriptionContext;
   readonly #options: SubscriptionOptions;
-  readonly #handle: BatchHandler;
+  readonly #handle: Handle;
+  readonly #tail: Tail | null;
   readonly #pause: Pause;
   readonly #ended: Promise<void>;
   #handled: Position;
   #feed: Feed | undefined;
   #stopped = false;
 
-  constructor(context: SubscriptionContext, options: SubscriptionOptions, handle: BatchHandler) {
+  constructor(context: SubscriptionContext, options: SubscriptionOptions, handle: Handle, tail: Tail | null) {
     this.#context = context;
     this.#pause = new Pause(context.clock);
     this.#options = options;
     this.#handle = handle;
+    this.#tail = tail;
     this.#handled = options.after;
+    tail?.join(options.after);
     this.#ended = this.#run();
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
-    this.#pause.end();
-    this.#feed?.close();
+    if (!this.#stopped) {
+      this.#stopped = true;
+      this.#pause.end();
+      this.#feed?.close();
+      this.#tail?.wake();
+      await this.#tail?.leave();
+    }
     await this.#ended;
   }
 
   async #run(): Promise<void> {
+    let isMoving = false;
     for (let failures = 0; !this.#stopped;) {
-      let isMoving = false;
       try {
-        const options = this.#options;
-        const filter = filterOf(options, this.#context.tuning);
-        const feed = new Feed(this.#context, this.#handled, filter, (record) => isWanted(record, options));
-        this.#feed = feed;
-        for (let batch = await feed.next(); batch && !this.#isStopped(); batch = await feed.next()) {
-          failures = 0;
-          isMoving = true;
-          await this.#take(batch);
-        }
+        const batch = await this.#next();
+        if (!batch || this.#isStopped()) continue;
+        failures = 0;
+        isMoving = true;
+        await this.#take(batch);
       } catch (error) {
+        this.#endFeed();
         // Without a batch in between, a pause keeps repeated cut-offs from causing a loop.
-        if (isMoving && isTooSlow(error)) continue;
-        this.#context.onAnomaly(error);
-        await this.#rest(failures++);
-      } finally {
-        this.#feed?.close();
+        if (!isMoving || !isTooSlow(error)) {
+          this.#context.onAnomaly(error);
+          await this.#rest(failures++);
+        }
+        isMoving = false;
       }
     }
+    this.#endFeed();
   }
 
-  async #take({ entries, upTo }: Batch): Promise<void> {
+  /** The next batch; undefined where it is to be asked for again. */
+  #next(): Promise<Batch | undefined> {
+    if (this.#tail?.holds(this.#handled)) {
+      this.#endFeed();
+      return this.#tail.next(this.#handled, this.#options);
+    }
+    const { tuning } = this.#context;
+    this.#feed ??= new Feed(
+      this.#context, this.#handled, filterOf(this.#options, tuning), (record) => isWanted(record, this.#options));
+    return this.#feed.next();
+  }
+
+  #endFeed(): void {
+    this.#feed?.close();
+    this.#feed = undefined;
+  }
+
+  async #take(batch: Batch): Promise<void> {
     for (let failures = 0; !this.#stopped;) {
       try {
-        await this.#handle(entries, upTo);
-        this.#handled = upTo;
+        await this.#handle(batch);
+        this.#handled = batch.upTo;
         return;
       } catch (error) {
         this.#context.onAnomaly(error);

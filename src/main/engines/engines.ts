@@ -1,5 +1,5 @@
 import { bringUp, EmbeddedQueue, lockDataFolder } from "../../../packages/embedded-engine/src/index.ts";
-import type { EventLog, EventStore } from "../../kernel/ports/event-store.ts";
+import type { EventStore } from "../../kernel/ports/event-store.ts";
 import type { ExpiringState } from "../../kernel/ports/expiring-state.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import type { WorkQueue } from "../../kernel/ports/work-queue.ts";
@@ -23,8 +23,6 @@ interface OpenQueue {
 /** The configured engines. */
 export interface Engines {
   readonly store: EventStore;
-  /** The log over a separate connection: its readers do not wait behind the store's load. */
-  readonly logTail: EventLog;
   readonly readModels: ReadModels;
   readonly state: ExpiringState;
   readonly queue: WorkQueue;
@@ -74,7 +72,6 @@ export async function openEngines(settings: EngineSettings): Promise<Engines> {
     closing.push(queue.close);
     return {
       store: log.store,
-      logTail: log.tail,
       readModels: readSide.readModels,
       state: readSide.state,
       queue: queue.queue,

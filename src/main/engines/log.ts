@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { EmbeddedEventStore, openEmbeddedEventStore } from "../../../packages/embedded-engine/src/index.ts";
 import { JsonEventCodec } from "../../engines/event-codec/event-codec.ts";
-import type { EventLog, EventStore } from "../../kernel/ports/event-store.ts";
+import type { EventStore } from "../../kernel/ports/event-store.ts";
 import type { Instruments, Anomaly } from "../../kernel/ports/telemetry.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import { namingVariable } from "../config/variables.ts";
@@ -15,8 +15,6 @@ export type LogLink =
 /** The opened event store. */
 export interface OpenLog {
   readonly store: EventStore;
-  /** The log over a separate connection, ahead of the store's load. */
-  readonly tail: EventLog;
   readonly engine: WatchedEngine;
   readonly shared: boolean;
   /** A link for another thread, to which its port must be transferred. */
@@ -82,7 +80,6 @@ async function openEmbedded(settings: LogSettings): Promise<OpenLog> {
   const store = await openEmbeddedEventStore({ ...clientOptions(settings), dataDir, onFatal, onHousekeepingProblem });
   return {
     store,
-    tail: store,
     engine: { name: "log", awayText: notWritten, ping: () => store.ping() },
     shared: false,
     link: () => ({ engine: "embedded", port: store.connect() }),
@@ -98,18 +95,14 @@ function notWritten(reason: unknown): string {
 
 async function openOutside(settings: LogSettings, url: string): Promise<OpenLog> {
   const store = await namingVariable("RELAY_EVENTSTOREDB_URL", () => connectEventStoreDb(url, settings));
-  const tail = await connectEventStoreDb(url, settings);
   return {
     store,
-    tail,
     engine: { name: "EventStoreDB", ping: () => store.ping(), answeredAt: () => store.answeredAt },
     shared: true,
     link: () => ({ engine: "eventstoredb", url }),
     // A scavenge of the server erases them.
     scrub: async () => undefined,
-    close: async () => {
-      await Promise.all([store.close(), tail.close()]);
-    },
+    close: () => store.close(),
   };
 }
 

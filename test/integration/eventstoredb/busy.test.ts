@@ -92,8 +92,10 @@ describe("a busy EventStoreDB", () => {
   });
 
   it("tells a prompt subscription often how far the log was looked at", async () => {
-    const store = await bench.client({ tuning: { ...tuning, idleMs: 60_000, behindMs: 60_000 } });
-    const recorders = [true, false].map((prompt) => new Recorder(store, { after: "", categories: ["tenant"], prompt }));
+    const patient = { tuning: { ...tuning, idleMs: 60_000, behindMs: 60_000 } };
+    const store = await bench.client(patient);
+    const recorders = await Promise.all([true, false].map(async (prompt) =>
+      new Recorder(await bench.client(patient), { after: "", categories: ["tenant"], prompt })));
     await until("both are live", () => bench.server.openSubscriptions === 2);
     await pause(50);
     for (const { batches } of recorders) batches.splice(0);

@@ -58,8 +58,8 @@ describe("following the log of EventStoreDB", () => {
     await bench.stop();
     bench = await OwnBench.start("24.10");
     const store = await bench.client();
-    const recorders = [{}, { categories: ["event"] }, { types: ["NoteTaken"] }].map((filter) =>
-      new Recorder(store, { after: "", ...filter }));
+    const recorders = await Promise.all([{}, { categories: ["event"] }, { types: ["NoteTaken"] }].map(async (filter) =>
+      new Recorder(await bench.client(), { after: "", ...filter })));
     await until("they are live", () => bench.server.openSubscriptions === recorders.length);
     const { position } = await store.append(freshStream(), noStream, [note("a")]);
     for (const recorder of recorders) {

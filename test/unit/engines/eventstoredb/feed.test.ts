@@ -1,6 +1,5 @@
 import { EventEmitter } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
-import streams from "@eventstore/db-client/generated/streams_pb.js";
 import { expect } from "chai";
 import type { Connection } from "../../../../src/engines/eventstoredb/connection.ts";
 import { Feed } from "../../../../src/engines/eventstoredb/feed.ts";
@@ -23,8 +22,8 @@ describe("a subscription that receives no entries though the log has some", () =
     clock = new ManualClock();
     call = Object.assign(new EventEmitter(), { cancel: () => undefined });
     const connection = {
-      streams: async () => ({ read: () => call }),
-      callArguments: () => [],
+      streams: async () => ({}),
+      read: () => call,
       answered: () => undefined,
     } as unknown as Connection;
     feed = new Feed({
@@ -46,9 +45,7 @@ describe("a subscription that receives no entries though the log has some", () =
     };
     await pass(behindMs);
     while (clock.monotonic() - startedAt < stallMs) {
-      call.emit("data", new streams.ReadResp().setCheckpoint(
-        new streams.ReadResp.Checkpoint().setCommitPosition("3").setPreparePosition("3"),
-      ));
+      call.emit("data", { checkpoint: at(3) });
       await pass(behindMs);
     }
     expect(failures).to.deep.equal([]);

@@ -15,7 +15,7 @@ describe("a subscription while EventStoreDB is unavailable", () => {
     const subscription = new LogSubscription({
       connection, clock, tuning: defaultTuning, onAnomaly: () => tries.push(clock.monotonic() - startedAt),
       entry: () => undefined, newest: () => "", head: async () => "", page: async () => [],
-    }, { after: "" }, () => undefined);
+    }, { after: "" }, () => undefined, null);
     for (let ms = 0; ms < 10_000; ms += 50) {
       await turn();
       clock.advance(50);
@@ -32,11 +32,11 @@ describe("a subscription while EventStoreDB is unavailable", () => {
       opened += 1;
       return call;
     };
-    const connection = { streams: async () => ({ read }), callArguments: () => [] } as unknown as Connection;
+    const connection = { streams: async () => ({}), read } as unknown as Connection;
     const subscription = new LogSubscription({
       connection, clock, tuning: defaultTuning, onAnomaly: () => undefined,
       entry: () => undefined, newest: () => "", head: () => Promise.reject(new Error("away")), page: async () => [],
-    }, { after: "" }, () => undefined);
+    }, { after: "" }, () => undefined, null);
     while (opened < 2) {
       await turn();
       clock.advance(50);
