@@ -28,7 +28,7 @@ const longestPauseMs = 5_000;
 
 /** The dependencies of a run. */
 export interface ProjectionParts extends Instruments {
-  readonly log: EventLog & Pick<EventStore, "readStream">;
+  readonly log: EventLog & Pick<EventStore, "readStream" | "deleteStream">;
   readonly readModels: ReadModelWriter & Pick<ReadModels, "find" | "get">;
   readonly prepare: BatchesParts["prepare"];
   /** How long a small batch waits for more entries. {@link ProjectionRun.flush} ends the delay. */

@@ -60,8 +60,8 @@ export class DestinationTerms {
   /** The time since which the rate lets a destination have its next attempt, ms of the simulation. */
   possibleSince(destinationId: string): number {
     const { rates, startedAt } = this.#of(destinationId);
-    const rate = rates.at(-1)?.value ?? null;
-    return rate === null ? -Infinity : startedAt + 1_000 / rate;
+    const { since, value: rate } = rates.at(-1) ?? { since: -Infinity, value: null };
+    return rate === null ? since : Math.max(since, startedAt + 1_000 / rate);
   }
 
   /** How much longer an attempt may take to begin than without a rate: a dispatcher begins with an empty bucket. */

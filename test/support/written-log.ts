@@ -56,6 +56,10 @@ export class WrittenLog implements EventLog {
     this.#begins.set(stream, this.entries.filter((entry) => entry.stream === stream).length);
   }
 
+  async deleteStream(stream: string): Promise<void> {
+    this.delete(stream);
+  }
+
   async readLog(after: Position, limit: number) {
     if (this.failing > 0) {
       this.failing -= 1;

@@ -9,7 +9,7 @@ import { entriesOf, type Origin } from "../../kernel/log/origin.ts";
 import { refuseUnreadable } from "../../kernel/log/unreadable.ts";
 import { timestampNow } from "../../kernel/ports/clock.ts";
 import {
-  RevisionConflict, type EventStore, type LogEntry, type RecordedEvent,
+  noStream, RevisionConflict, type EventStore, type LogEntry, type RecordedEvent,
 } from "../../kernel/ports/event-store.ts";
 import { ReadModelsUnavailable, type ReadModels } from "../../kernel/ports/read-models.ts";
 import { patienceMs } from "../../kernel/read-models/freshness.ts";
@@ -53,8 +53,8 @@ export async function purgedOf(
 }
 
 /**
- * Records that deliveries were purged, and deletes their message with the last one. Throws LogUnavailable or
- * ReadModelsUnavailable.
+ * Records that deliveries were purged, deletes their streams for good, and with the last one their message: its facts
+ * would mean nothing without it. Throws LogUnavailable or ReadModelsUnavailable.
  */
 export async function purgeDeliveries(
   { store, readModels, ids, clock }: Pick<KernelParts, "store" | "readModels" | "ids" | "clock">, messageId: string,
@@ -64,13 +64,14 @@ export async function purgeDeliveries(
   for (let done = false; !done;) {
     const [first, ...rest] = await readEntries(store, messageId);
     const message = messageIn(first);
-    if (message?.data.messageId !== messageId) return;
+    if (message?.data.messageId !== messageId) return deleteDeliveries(store, eventIds);
     const purged = purgedAmong(rest);
     const facts = purge(message, purged, eventIds, timestampNow(clock));
     const newest = rest.at(-1) ?? message;
     try {
       const entries = entriesOf(facts, origin, ids);
       const last = facts.length === 0 ? newest : await store.append(stream, newest.revision, entries);
+      await deleteDeliveries(store, eventIds);
       if (isPurgedWith(message, new Set([...purged, ...eventIds]))) {
         // Read models that have not seen the last fact could never remove the message.
         const isSeen = (await readModels.caughtUp(last.position, patienceMs)) && (await readModels.settle(fingerprint));
@@ -80,6 +81,23 @@ export async function purgeDeliveries(
       done = true;
     } catch (error) {
       if (!(error instanceof RevisionConflict)) throw error;
+    }
+  }
+}
+
+/** Also where a stream reads as empty: a deletion may have broken off, and a delivery must not begin any more. */
+async function deleteDeliveries(
+  store: Pick<EventStore, "readStream" | "deleteStream">, eventIds: readonly string[],
+): Promise<void> {
+  for (const stream of eventIds.map(streams.event)) {
+    for (let done = false; !done;) {
+      const [newest] = await store.readStream(stream, { backwards: true, limit: 1 });
+      try {
+        await store.deleteStream(stream, newest?.revision ?? noStream, { forGood: true });
+        done = true;
+      } catch (error) {
+        if (!(error instanceof RevisionConflict)) throw error;
+      }
     }
   }
 }

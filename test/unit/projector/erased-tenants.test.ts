@@ -32,6 +32,7 @@ function part(log: WrittenLog, count: number, isMeant = (_at: number) => true): 
     end: () => log.end(),
     isPosition: (text) => log.isPosition(text),
     readStream: (...asked) => log.readStream(...asked),
+    deleteStream: (stream) => log.deleteStream(stream),
     subscribe: (...asked) => log.subscribe(...asked),
     readTimes: (...asked) => log.readTimes(...asked),
     readLog: async (after, limit) => {
