@@ -92,6 +92,7 @@ async function deleteDeliveries(
   for (const stream of eventIds.map(streams.event)) {
     for (let done = false; !done;) {
       const [newest] = await store.readStream(stream, { backwards: true, limit: 1 });
+      if (newest?.unreadable !== undefined && newest.newer) refuseUnreadable("the record of a purged delivery", newest);
       try {
         await store.deleteStream(stream, newest?.revision ?? noStream, { forGood: true });
         done = true;
