@@ -36,8 +36,8 @@ export const messages: readonly PlantedBug[] = [
   {
     name: "a purged delivery begins again by a late outcome",
     breaks: "a delivery begins once, as it was routed",
-    file: "src/features/purges/worker.ts",
-    from: "{ forGood: messageId !== null }",
+    file: "src/features/messages/messages.ts",
+    from: "{ forGood: true }",
     to: "{ forGood: false }",
     weather: { ...manyLost, operations: 3_000 },
   },
