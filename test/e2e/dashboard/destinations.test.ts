@@ -7,9 +7,10 @@ describe("the dashboard's destinations", () => {
   const stage = dashboardStage({ receiver: {} });
   let account: Account;
   let seen: Visit | undefined;
+  const newAccount = () => openAccount(stage.relay.url, { maxTrys: 2, circuitBreakerTimer: 600 });
   before(async () => {
     stage.receiver.on("/down", () => ({ status: 500, body: "<b>down</b>" }));
-    account = await openAccount(stage.relay.url, { maxTrys: 2, circuitBreakerTimer: 600 });
+    account = await newAccount();
   });
 
   const open = async (path: string, person: { readonly email: string; readonly password: string } = account) => {
@@ -21,14 +22,15 @@ describe("the dashboard's destinations", () => {
   };
 
   it("lead from a new one, with its address shown once, to a delivered test event", async () => {
-    const page = await open("/destinations");
+    const [owner, path] = [await newAccount(), `/new/${crypto.randomUUID()}`];
+    const page = await open("/destinations", owner);
     await page.getByText("There is none yet").waitFor();
     await page.getByRole("button", { name: "New destination…" }).first().click();
     await page.getByRole("textbox", { name: "URL", exact: true }).fill("http://no-tls.example/");
     await page.getByRole("button", { name: "Create destination" }).click();
     await page.getByRole("alert").waitFor();
     expect(await page.getByRole("textbox", { name: "URL", exact: true }).getAttribute("aria-invalid")).to.equal("true");
-    await page.getByRole("textbox", { name: "URL", exact: true }).fill(stage.receiver.url("/new"));
+    await page.getByRole("textbox", { name: "URL", exact: true }).fill(stage.receiver.url(path));
     await page.getByLabel("Authentication").selectOption({ label: "Bearer token" });
     await page.getByLabel("Token", { exact: true }).fill("a-token");
     await page.getByRole("button", { name: "Create destination" }).click();
@@ -36,14 +38,14 @@ describe("the dashboard's destinations", () => {
     const token = await secret.locator("p code").textContent();
     expect(token).to.match(/^dst_/);
     expect(await secret.locator("pre").textContent())
-      .to.include(`curl -X POST '${stage.origin}/api/v1/ingest/${account.tenantId}/${token}'`);
+      .to.include(`curl -X POST '${stage.origin}/api/v1/ingest/${owner.tenantId}/${token}'`);
     await secret.getByRole("button", { name: "I have stored it" }).click();
     await page.getByRole("button", { name: "Send test event…" }).click();
     await page.getByLabel("Event type").fill("test.ping");
     await page.getByRole("button", { name: "Send", exact: true }).click();
     const result = page.getByRole("status", { name: "What came of it" });
     await result.getByText("answered 200").waitFor();
-    expect(stage.receiver.requestsTo("/new").map(({ headers }) => [headers["x-relay-test"], headers.authorization]))
+    expect(stage.receiver.requestsTo(path).map(({ headers }) => [headers["x-relay-test"], headers.authorization]))
       .to.deep.equal([["true", "Bearer a-token"]]);
     await result.getByRole("link", { name: "Its story" }).click();
     await page.getByRole("heading", { name: "Event" }).first().waitFor();
