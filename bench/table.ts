@@ -9,7 +9,7 @@ const promised: Readonly<Record<string, string>> = {
   P1: "ingest", P2: "ingest", P3: "ingest", P4: "latency", P5: "delivery", P6: "delivery", P7: "volume", P8: "volume",
   P9: "isolation", P10: "isolation", P11: "growth", P12: "idle", P13: "loop", P14: "growth", P15: "engines",
   P16: "delivery", P17: "latency", P18: "isolation", P19: "footprint", P20: "footprint", P21: "footprint",
-  P24: "stalls",
+  P22: "warmth", P24: "stalls", P26: "warmth",
 };
 const columns = ["", "figure", "floor", "aim", "measured", "verdict", "taken"];
 

@@ -8,7 +8,7 @@ import { median } from "./support/statistics.ts";
 const destinations = 20;
 const connections = 64;
 const windowMs = 10_000;
-const windows = sized(4, 7);
+const windows = 7;
 const rounds = sized(1, 3);
 
 /** CPU of the relay for an event, whole chain, in ms, in each window of a relay's first minute under full load. */

@@ -24,7 +24,7 @@ export type PurgeDocument = { readonly [Field in keyof Purge]-?: FieldOf<Purge[F
   readonly completed: boolean;
 };
 
-/** An event of a purge whose stream may not be deleted yet; or a message without deliveries. */
+/** An event of a purge, its stream perhaps not deleted yet; or a message without deliveries. */
 export type PurgingDocument = {
   readonly eventId: string;
   readonly purgeId: string;

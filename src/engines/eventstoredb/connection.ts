@@ -54,7 +54,7 @@ export class Connection {
       : this.#client["callArguments"]({ ...options, deadline: deadlineMs });
   }
 
-  /** Begins a read or a subscription, whose messages are `Received`. */
+  /** Begins a read or a subscription; it gives messages of type `Received`. */
   read(client: StreamsClient, request: ReadReq, deadlineMs: number) {
     const { path, requestSerialize } = streams.StreamsService.read;
     const [metadata, options] = this.callArguments(deadlineMs);

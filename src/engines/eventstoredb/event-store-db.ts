@@ -36,7 +36,7 @@ export class EventStoreDb implements EventStore {
   readonly #codec: EventCodec;
   readonly #tuning: Tuning;
   readonly #connection: Connection;
-  /** The log's own: what follows it does not wait behind appends and reads of streams. */
+  /** For subscriptions and reads of the log: they do not wait behind appends and reads of streams. */
   readonly #following: Connection;
   readonly #calls: AppendCalls;
   readonly #writer: StreamWriter;

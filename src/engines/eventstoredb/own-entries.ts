@@ -17,8 +17,7 @@ export class OwnEntries {
 
   /** Call before the append is sent: its entries may come back before its answer. */
   add(stream: string, expected: number, entries: readonly NewEntry[], messages: readonly Message[]): void {
-    for (const [at, { id, data, metadata }] of messages.entries()) {
-      const bytes = Buffer.byteLength(data) + Buffer.byteLength(metadata);
+    for (const [at, { id, bytes }] of messages.entries()) {
       this.#entries.set(id, { ...entries[at]!, stream, revision: expected + 1 + at, bytes });
     }
   }

@@ -3,7 +3,7 @@ import type { Position } from "../../kernel/ports/event-store.ts";
 import { positionOf } from "./positions.ts";
 import { textOf, type StoredRecord } from "./records.ts";
 
-/** What a message of a read or of a subscription tells; neither where it tells of something else. */
+/** The content of a message of a read or a subscription: a record, a checkpoint, or nothing of use. */
 export interface Received {
   readonly record?: StoredRecord;
   readonly checkpoint?: Position;

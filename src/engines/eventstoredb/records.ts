@@ -46,7 +46,7 @@ const fenceType = "$relay-fence";
 
 /** A fence to append; `id` is a UUID. */
 export function fenceMessage(id: string): Message {
-  return { id, type: fenceType, data: "{}", metadata: "{}" };
+  return { id, type: fenceType, data: "{}", metadata: "{}", bytes: 4 };
 }
 
 /** Whether a record is a fence: records before it in its stream are deleted. */

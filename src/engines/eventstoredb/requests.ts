@@ -9,6 +9,8 @@ import type { PositionPair } from "./positions.ts";
 /** An entry to append. */
 export interface Message extends EncodedEvent {
   readonly id: string;
+  /** The size of data and metadata. */
+  readonly bytes: number;
 }
 
 /** The server's filter of a subscription, by prefixes. */
@@ -128,7 +130,7 @@ const appendBytesLimit = 1024 * 1024;
 export function messagesOf(codec: EventCodec, stream: string, entries: readonly NewEntry[]): Message[] {
   if (stream === "" || entries.length === 0) throw new UnacceptableEntry("an append needs a stream and an entry");
   if (stream.startsWith("$")) throw new UnacceptableEntry(`${stream} is a name of the server's own streams`);
-  let bytes = 0;
+  let total = 0;
   const messages = entries.map(({ id: given, event, metadata }) => {
     const id = given.toLowerCase();
     if (!uuidForm.test(id) || id === nilUuid) throw new UnacceptableEntry("the id of an entry is no UUID");
@@ -136,9 +138,10 @@ export function messagesOf(codec: EventCodec, stream: string, entries: readonly 
     if (texts.type === "") throw new UnacceptableEntry("an entry needs a type");
     if (texts.type.startsWith("$")) throw new UnacceptableEntry(`${texts.type} is a name of the server's own types`);
     // The server counts types in UTF-16.
-    bytes += 2 * texts.type.length + Buffer.byteLength(texts.data) + Buffer.byteLength(texts.metadata);
-    return { id, ...texts };
+    const bytes = Buffer.byteLength(texts.data) + Buffer.byteLength(texts.metadata);
+    total += 2 * texts.type.length + bytes;
+    return { id, ...texts, bytes };
   });
-  if (bytes > appendBytesLimit) throw new EntryTooLarge(`an append has ${appendBytesLimit} bytes at most`);
+  if (total > appendBytesLimit) throw new EntryTooLarge(`an append has ${appendBytesLimit} bytes at most`);
   return messages;
 }

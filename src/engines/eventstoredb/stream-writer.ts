@@ -116,7 +116,7 @@ export class StreamWriter {
       if (last && !isFence(last) && expected !== undefined && last.revision !== expected) {
         throw new RevisionConflict(stream, expected, last.revision);
       }
-      // At what was read: an append that came in between must not be destroyed unseen.
+      // At the revision just read: an append in between must not be destroyed unseen.
       const request = tombstoneRequest(stream, last?.revision ?? noStream);
       closed = await this.#persist("delete", until, (leftMs) =>
         this.#delete(leftMs, (client, ...call) => client.tombstone(request, ...call)));

@@ -139,10 +139,13 @@ export class Purger {
         const [oldest] = await store.readStream(stream, { limit: 1 });
         if (!oldest || oldest.position > purgedAt) return true;
       }
+      if (messageId !== null) {
+        await purgeDeliveries(this.#parts, messageId, [eventId], origin);
+        return true;
+      }
       try {
-        if (messageId !== null) await purgeDeliveries(this.#parts, messageId, [eventId], origin);
         // Also where the stream reads as empty: a deletion may have broken off.
-        else await store.deleteStream(stream, newest?.revision ?? noStream);
+        await store.deleteStream(stream, newest?.revision ?? noStream);
         return true;
       } catch (error) {
         if (!(error instanceof RevisionConflict)) throw error;

@@ -105,7 +105,7 @@ describe("the wire-compatible EventStoreDB", () => {
     call.on("data", (reply: BatchAppendResp) => replies.push(reply));
     call.on("error", () => undefined);
     const correlation = randomUUID();
-    const bad = { id: "no-uuid", type: "T", data: "{}", metadata: "{}" };
+    const bad = { id: "no-uuid", type: "T", data: "{}", metadata: "{}", bytes: 4 };
     call.write(appendRequest(correlation, stream, noStream, [bad]));
     await until("there are two", () => replies.length === 2);
     call.cancel();
