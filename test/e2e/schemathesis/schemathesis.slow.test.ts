@@ -15,6 +15,8 @@ const run = promisify(execFile);
 const requirements = join(import.meta.dirname, "requirements.txt");
 const environment = join(import.meta.dirname, "../../../node_modules/.cache/schemathesis");
 const program = join(environment, "bin", "schemathesis");
+/** Random input for each operation comes in `make test-full`; `test/http/fuzz` sends some in `make test`. */
+const phases = ["examples,coverage", "examples,coverage,fuzzing"][sized(0, 1)]!;
 const casesPerOperation = sized(8, 1_000);
 
 /** Reasons for a 400 to input that the schemas allow: rules of the application that a schema cannot express. */
@@ -203,7 +205,7 @@ describe("schemathesis", () => {
     const leaving = text(await owner.post("/api/v1/auth/login", { email, password }), "accessToken");
     writeFileSync(config, configuration({ account, leaving, known, sharp: await sharpOperations(url) }));
     const child = spawn(program, [
-      "--config-file", config, "run", `${url}/openapi.json`, "--phases", "examples,coverage,fuzzing",
+      "--config-file", config, "run", `${url}/openapi.json`, "--phases", phases,
       "--continue-on-failure", "--max-examples", String(casesPerOperation),
       // With more workers Python's parser fails now and then: its recursion check is not thread-safe.
       "--workers", "1",
