@@ -86,10 +86,7 @@ export function secretsOn(startEngines: typeof outsideEngines | null): void {
     canaries.add("a further parameter of a grant", grant.extraParameters.account);
     canaries.add("the proxy's password", proxyPassword);
   });
-  afterEach(async function () {
-    if (this.currentTest?.state === "failed") console.log(relay.tail());
-    await relay.kill9();
-  });
+  afterEach(() => relay.kill9());
   after(async () => {
     await relay.close();
     await receiver.close();

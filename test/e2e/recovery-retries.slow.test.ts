@@ -123,7 +123,7 @@ describe("retries that come due at about the same time", function () {
       expected += batch;
       // Every event is in the read models, and none is before or in its first attempt.
       const statuses = async () => (await relay.at(account.owner).get("/api/v1/events/totals"))["statuses"] as Totals;
-      await eventually(() => statuses().catch(() => ({})), ({ WaitingRetry = 0, Succeeded = 0 }) =>
+      await eventually(() => statuses().catch((): Totals => ({})), ({ WaitingRetry = 0, Succeeded = 0 }) =>
         WaitingRetry + Succeeded === expected, patienceMs);
     };
     const allCame = () => eventually(async () => secondAt.size, (count) => count === expected, patienceMs);
