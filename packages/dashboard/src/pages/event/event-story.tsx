@@ -58,11 +58,11 @@ function Story({ id, present, isBrief, acts }: {
   const entries = useMemo(() => entriesOf(present.chapters), [present]);
   const index = indexAt(entries, at);
   const past = useStoryAt(id, at);
-  const state = useMomentState(present.event, at);
-  const earlier = useMomentState(present.event, entries[index - 1]?.position, { enabled: index > 0 });
-  const names = useActorNames();
   const isPast = at !== undefined;
   const hasMoment = isPast || !isBrief;
+  const state = useMomentState(present.event, at, { enabled: hasMoment });
+  const earlier = useMomentState(present.event, entries[index - 1]?.position, { enabled: hasMoment && index > 0 });
+  const names = useActorNames();
   const shown = isPast ? past.data ?? present : present;
 
   const now = useMemo((): Telling => ({

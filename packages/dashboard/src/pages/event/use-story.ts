@@ -81,7 +81,7 @@ export function useStoryAt(id: string, at: string | undefined): UseQueryResult<S
 
 /** The state of the event, its destination and its tenant at a position of the log; now without one. */
 export function useMomentState(
-  event: Schemas["Event"], at: string | undefined, { enabled = true }: { readonly enabled?: boolean } = {},
+  event: Schemas["Event"], at: string | undefined, { enabled }: { readonly enabled: boolean },
 ): UseQueryResult<MomentState> {
   const allows = useMay();
   const { id, tenantId, destinationUrlId } = event;

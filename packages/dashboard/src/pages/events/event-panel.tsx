@@ -15,6 +15,7 @@ import { shortId } from "../../story/words.ts";
 import shared from "../../style/shared.module.css";
 import { EventActs } from "../event/acts.tsx";
 import { EventStory } from "../event/event-story.tsx";
+import { storyQuery } from "../event/use-story.ts";
 import styles from "./events.module.css";
 
 export { ActQuestion } from "../event/acts.tsx";
@@ -29,7 +30,12 @@ export function EventPanel({ id, close, nameOf }: {
   const queries = useQueryClient();
   const may = useMay();
   const heading = useRef<HTMLHeadingElement>(null);
-  const { data: event } = useQuery({ queryKey: ["getEvent", { id }], queryFn: () => relay.getEvent({ id }) });
+  const tells = may("getEventStory");
+  const { data: story } = useQuery({ ...storyQuery(id), enabled: tells });
+  const { data: fields } = useQuery({
+    queryKey: ["getEvent", { id }], queryFn: () => relay.getEvent({ id }), enabled: !tells,
+  });
+  const event = story?.event ?? fields;
   const title = event?.idempotencyKey ?? event?.eventType ?? "Event";
   useStream(["event"], (frame) => {
     if (frame.event !== "moved" || frame.data.eventId !== id) return;
@@ -68,7 +74,7 @@ export function EventPanel({ id, close, nameOf }: {
         </p>
       </header>
       <div className={styles.panelBody}>
-        {may("getEventStory") ? (
+        {tells ? (
           <EventStory
             id={id} isBrief acts={({ event: told, waiting }) => <EventActs event={told} waiting={waiting} />}
           />
