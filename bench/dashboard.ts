@@ -20,6 +20,8 @@ const liveEvents = 40;
 /** As many as come in an hour at about 1.4/s; each has at least three frames. */
 const tailEvents = 5_000;
 const tailPosters = 20;
+/** The selector of the ids in the list of events. */
+const rows = "[role=option] code";
 /** No receiver is there: each attempt fails at once. */
 const nowhere = "https://127.0.0.1:9/";
 
@@ -79,11 +81,10 @@ async function measure(
   },
 ): Promise<Round> {
   await signedIn(page, pages, stored);
-  const row = "[role=option] code";
-  const cold = await timed(() => page.goto(`${pages}/events`), () => shown(page, row));
+  const cold = await timed(() => page.goto(`${pages}/events`), () => shown(page, rows));
   const devtools = await page.context().newCDPSession(page);
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: 4 });
-  const coldSlow = await timed(() => page.goto(`${pages}/events`), () => shown(page, row));
+  const coldSlow = await timed(() => page.goto(`${pages}/events`), () => shown(page, rows));
   await devtools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
   await untilIdle(page);
   const list = page.getByRole("listbox", { name: "Events" });
@@ -113,7 +114,7 @@ async function shown(page: Page, selector: string, text = ""): Promise<void> {
 
 /** The first event on the list of events. */
 function firstRow(page: Page): Locator {
-  return page.locator("[role=option] code").first();
+  return page.locator(rows).first();
 }
 
 /** Waits until the list of events and the parts above it are shown. */

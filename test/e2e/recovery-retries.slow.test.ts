@@ -13,9 +13,10 @@ const hourMs = 3_600_000;
 const destinations = 10;
 /** Retries due in a second: any machine delivers as many, since the test measures lateness, not throughput. */
 const perSecond = 500;
-type Totals = Readonly<Record<string, number>>;
-
 const env = { RELAY_RETRY_SCHEDULE: "4s", RELAY_RETRY_JITTER: "0.5", RELAY_ACCESS_TOKEN_TTL: "5h" };
+
+/** Numbers of events by status. */
+type Totals = Readonly<Record<string, number>>;
 
 describe("retries that come due at about the same time", function () {
   this.timeout(sized(120_000, 1_800_000));
