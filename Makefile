@@ -17,8 +17,8 @@ demo: $(installed_to_run)
 run: $(installed_to_run)
 	@$(bin) node scripts/build.js
 	@$(bin) node scripts/build-dashboard.js
-	@$(bin) exec node --disable-warning=ExperimentalWarning --disable-warning=TimeoutNegativeWarning \
-	  --max-semi-space-size=16 build/src/main.js
+	@$(bin) MALLOC_TRIM_THRESHOLD_=1048576 exec node --disable-warning=ExperimentalWarning \
+	  --disable-warning=TimeoutNegativeWarning --max-semi-space-size=16 build/src/main.js
 
 test: $(installed)
 	@$(run) test

@@ -109,6 +109,7 @@ export class RelayProcess {
       stdio: ["ignore", log, "inherit"],
       env: {
         ...process.env,
+        MALLOC_TRIM_THRESHOLD_: "1048576",
         RELAY_PORT: "0",
         RELAY_DATA_DIR: given.dataDir ?? join(folder, "data"),
         RELAY_ALLOWED_NETWORKS: "127.0.0.0/8",

@@ -1,7 +1,7 @@
-import { Worker } from "node:worker_threads";
 import { passwordProblem } from "../../kernel/callers/input-rules.ts";
 import { Refusal, refuse } from "../../kernel/domain/refusal.ts";
 import type { Passwords } from "../../kernel/ports/passwords.ts";
+import { OccasionalThread } from "../../kernel/threads/occasional-thread.ts";
 import { FairQueue } from "../../kernel/tools/fair-queue.ts";
 import { hashOfNobody } from "./nobody.ts";
 import type { BcryptAnswer, BcryptTask } from "./worker.ts";
@@ -23,8 +23,12 @@ export class BcryptPasswords implements Passwords {
   readonly #cost: number;
   readonly #most: number;
   readonly #queue = new FairQueue<Waiting>();
+  readonly #thread = new OccasionalThread<BcryptTask, BcryptAnswer>(
+    new URL("./worker.ts", import.meta.url), { name: "passwords" },
+    { onAnswer: (answer) => this.#settle(answer), onLost: (error) => this.#lost(error) },
+  );
+  readonly #finished = Promise.withResolvers<void>();
   #running: Waiting | undefined;
-  #worker: Worker | undefined;
   #closed = false;
 
   constructor(cost: number) {
@@ -48,19 +52,16 @@ export class BcryptPasswords implements Passwords {
 
   async close(): Promise<void> {
     this.#closed = true;
-    const worker = this.#worker;
-    if (!worker) return;
-    if (this.#running) await new Promise<void>((resolve) => worker.once("exit", () => resolve()));
-    else await worker.terminate();
+    if (this.#running) await this.#finished.promise;
+    await this.#thread.end();
   }
 
   #ask(owner: string, task: BcryptTask): Promise<string | boolean> {
     if (this.#closed) throw new Error("the password hashing is closed");
     if (this.#running && this.#queue.size + 1 >= this.#most) this.#makeRoom(owner);
-    const worker = (this.#worker ??= this.#start());
     return new Promise((resolve, reject) => {
       this.#queue.push(owner, { task, resolve, reject });
-      if (!this.#running) this.#next(worker);
+      if (!this.#running) this.#next();
     });
   }
 
@@ -70,36 +71,29 @@ export class BcryptPasswords implements Passwords {
     dropped.reject(new Refusal("unavailable", tooMany));
   }
 
-  #next(worker: Worker): void {
+  #next(): void {
     this.#running = this.#queue.take();
-    if (this.#running) {
-      worker.ref();
-      worker.postMessage(this.#running.task);
-    } else if (this.#closed) void worker.terminate();
-    else worker.unref();
+    if (!this.#running) this.#rest();
+    else if (!this.#thread.post(this.#running.task)) this.#lost(new Error("the system gives no thread"));
   }
 
-  #start(): Worker {
-    const worker = new Worker(new URL("./worker.ts", import.meta.url), { name: "passwords" });
-    worker.on("message", (answer: BcryptAnswer) => this.#settle(worker, answer));
-    worker.on("error", (error) => this.#lost(worker, error));
-    worker.on("exit", () => this.#lost(worker, new Error("the password hashing thread ended")));
-    return worker;
+  #rest(): void {
+    this.#thread.rest();
+    if (this.#closed) this.#finished.resolve();
   }
 
-  #settle(worker: Worker, answer: BcryptAnswer): void {
+  #settle(answer: BcryptAnswer): void {
     const done = this.#running;
-    this.#next(worker);
+    this.#next();
     if ("error" in answer) done?.reject(new Error(answer.error));
     else done?.resolve(answer.result);
   }
 
   /** Fails all tasks; the next one starts another thread. */
-  #lost(worker: Worker, error: unknown): void {
-    if (this.#worker !== worker) return;
-    this.#worker = undefined;
+  #lost(error: Error): void {
     const waiting = [...(this.#running ? [this.#running] : []), ...this.#queue.clear()];
     this.#running = undefined;
-    for (const { reject } of waiting) reject(error instanceof Error ? error : new Error(String(error)));
+    for (const { reject } of waiting) reject(error);
+    this.#rest();
   }
 }

@@ -163,6 +163,13 @@ describe("the relay is deployed", () => {
     }
   });
 
+  it("with the same setting of glibc by npm, make, systemd and the benchmarks; the image has another C library", () => {
+    for (const file of ["package.json", "Makefile", "docs/operating/deploying.md", "bench/support/relay.ts"]) {
+      expect(text(file), file).to.match(/\bMALLOC_TRIM_THRESHOLD_(=|: ")1048576\b/);
+    }
+    expect(text("Dockerfile")).to.match(/^FROM node:\S+-alpine$/m);
+  });
+
   describe("as Kubernetes manifests", () => {
     const read = (file: string) =>
       parseAllDocuments(text(`deploy/kubernetes/${file}`)).map((document) => document.toJS() as Manifest);

@@ -1,5 +1,4 @@
-import type { Worker } from "node:worker_threads";
-import { endThread, newThread } from "../../../../src/kernel/threads/threads.ts";
+import { OccasionalThread } from "../../../../src/kernel/threads/occasional-thread.ts";
 import { TurnBatcher } from "../../../../src/kernel/threads/turns.ts";
 import type { Sequence } from "./positions.ts";
 import { noRows, type RequestAnswer } from "./protocol.ts";
@@ -12,8 +11,11 @@ export interface PlacedRead {
   readonly sequence: Sequence;
 }
 
+/** Reads, or "stop", at which the thread ends once all before are answered. */
+export type ReadsMessage = readonly PlacedRead[] | "stop";
+
 interface Reader {
-  readonly thread: Worker;
+  readonly thread: OccasionalThread<ReadsMessage, readonly RequestAnswer[]>;
   readonly requests: Set<number>;
 }
 
@@ -41,40 +43,38 @@ export class EntryReaders {
   /** Answers pending reads, then ends the threads. No read may follow. */
   async close(): Promise<void> {
     this.#reads.flush();
-    await Promise.all(Array.from(this.#readers.values(), ({ thread }) => endThread(thread, "stop")));
+    await Promise.all(Array.from(this.#readers.values(), ({ thread }) => thread.end("stop")));
   }
 
   #share(reads: readonly PlacedRead[]): void {
     const share = Math.max(fewestReads, Math.ceil(reads.length / mostThreads));
     for (let at = 0; at < reads.length; at += share) {
       const part = reads.slice(at, at + share);
-      const reader = this.#readers.get(at / share) ?? this.#started(at / share);
-      if (reader) {
-        for (const { request } of part) reader.requests.add(request);
-        reader.thread.postMessage(part);
-      } else this.#leaveUnread(part.map(({ request }) => request));
+      const reader = this.#readers.get(at / share) ?? this.#added(at / share);
+      for (const { request } of part) reader.requests.add(request);
+      if (!reader.thread.post(part)) this.#leaveUnread(reader);
     }
   }
 
-  #started(index: number): Reader | null {
+  #added(index: number): Reader {
+    const requests = new Set<number>();
     const script = new URL("./entry-thread.ts", import.meta.url);
-    const thread = newThread(script, { name: "entries", workerData: this.#path });
-    if (!thread) return null;
-    const reader = { thread, requests: new Set<number>() };
-    thread.on("message", (answers: readonly RequestAnswer[]) => {
-      for (const { request } of answers) reader.requests.delete(request);
-      this.#onAnswers(answers);
+    const thread: Reader["thread"] = new OccasionalThread(script, { name: "entries", workerData: this.#path }, {
+      onAnswer: (answers) => {
+        for (const { request } of answers) requests.delete(request);
+        this.#onAnswers(answers);
+        if (requests.size === 0) thread.rest();
+      },
+      // An error, such as a lack of descriptors, ends the thread.
+      onLost: () => this.#leaveUnread(reader),
     });
-    // An error, such as a lack of descriptors, ends the thread; the next reads start another.
-    thread.on("error", () => {
-      this.#readers.delete(index);
-      this.#leaveUnread([...reader.requests]);
-    });
+    const reader = { thread, requests };
     this.#readers.set(index, reader);
     return reader;
   }
 
-  #leaveUnread(requests: readonly number[]): void {
-    this.#onAnswers(requests.map((request) => ({ kind: "answer", request, result: noRows })));
+  #leaveUnread({ requests }: Reader): void {
+    this.#onAnswers(Array.from(requests, (request) => ({ kind: "answer", request, result: noRows })));
+    requests.clear();
   }
 }

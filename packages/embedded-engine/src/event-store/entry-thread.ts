@@ -1,5 +1,5 @@
 import { parentPort, workerData } from "node:worker_threads";
-import type { PlacedRead } from "./entry-readers.ts";
+import type { PlacedRead, ReadsMessage } from "./entry-readers.ts";
 import { openToRead, selectRow, type Row } from "./log-file.ts";
 import { noRows, type RequestAnswer, type StreamRows } from "./protocol.ts";
 
@@ -8,7 +8,7 @@ const port = parentPort!;
 const db = openToRead(workerData as string);
 const select = db.prepare(selectRow);
 
-port.on("message", (message: readonly PlacedRead[] | "stop") => {
+port.on("message", (message: ReadsMessage) => {
   if (message !== "stop") return port.postMessage(message.map(answerTo));
   db.close();
   port.close();

@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { orEndUnsynced } from "../../../../src/kernel/files.ts";
 import { moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";
-import type { HousekeptLog, Job, JobMessage, JobResult } from "./housekeeping.ts";
+import type { HousekeptLog, Job, NumberedJob, JobResult } from "./housekeeping.ts";
 import { SegmentDamaged, type SegmentSummary } from "./stream-index/segment-format.ts";
 import { mergeSegments, writeSegment } from "./stream-index/segment-jobs.ts";
 
@@ -12,18 +12,11 @@ import { mergeSegments, writeSegment } from "./stream-index/segment-jobs.ts";
 const port = parentPort!;
 const { path, descriptor } = workerData as HousekeptLog;
 const database = new DatabaseSync(path);
-let stopping = false;
 
-port.on("message", (message: JobMessage) => {
-  if (message === "stop") {
-    stopping = true;
-    database.close();
-    port.close();
-    return;
-  }
-  void run(message.job).then(
-    (summary) => answer({ id: message.id, summary }),
-    (error: unknown) => answer(failed(message.id, error)),
+port.on("message", ({ id, job }: NumberedJob) => {
+  void run(job).then(
+    (summary) => answer({ id, summary }),
+    (error: unknown) => answer(failed(id, error)),
   );
 });
 
@@ -32,10 +25,7 @@ async function run(job: Job): Promise<SegmentSummary | null> {
     case "flush":
       return writeSegment(job.path, job.words, job.count);
     case "merge":
-      return mergeSegments(job.path, job.inputs, async () => {
-        await setImmediate();
-        if (stopping) throw new Error("stopping");
-      });
+      return mergeSegments(job.path, job.inputs, setImmediate);
     case "checkpoint":
       moveWriteAheadLog(database, path);
       // SQLite itself syncs the file only after the last page, which would hold up commits.
@@ -50,7 +40,6 @@ function failed(id: number, error: unknown): JobResult {
 }
 
 function answer(result: JobResult): void {
-  if (stopping) return;
   const summary = "summary" in result ? result.summary : null;
   port.postMessage(result, summary ? [summary.fences.buffer, summary.bloom.buffer] : []);
 }

@@ -1,8 +1,7 @@
 import { rmSync } from "node:fs";
 import { basename } from "node:path";
-import type { Worker } from "node:worker_threads";
+import { OccasionalThread } from "../../../../src/kernel/threads/occasional-thread.ts";
 import { SlotTable } from "../../../../src/kernel/threads/slot-table.ts";
-import { endThread, newThread } from "../../../../src/kernel/threads/threads.ts";
 import type { CommitEngine } from "./commit-engine.ts";
 import type { LogFile } from "./log-file.ts";
 import type { Tuning } from "./protocol.ts";
@@ -24,8 +23,10 @@ export type Job =
   | { readonly kind: "merge"; readonly path: string; readonly inputs: readonly string[] }
   | { readonly kind: "checkpoint" };
 
-/** A job, or "stop", which ends the thread at once and abandons a merge. */
-export type JobMessage = { readonly id: number; readonly job: Job } | "stop";
+export interface NumberedJob {
+  readonly id: number;
+  readonly job: Job;
+}
 
 /** The result of the job with that id; `summary` is null for a checkpoint. */
 export type JobResult =
@@ -55,7 +56,7 @@ interface HousekeepingParts {
 /** Bounds memory, look-ups and the write-ahead log; a thread does the heavy part. */
 export class Housekeeping {
   readonly #parts: HousekeepingParts;
-  #worker: Worker | undefined;
+  readonly #thread: OccasionalThread<NumberedJob, JobResult>;
   readonly #jobs = new SlotTable<(result: JobResult) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
   #flushing = false;
@@ -70,6 +71,13 @@ export class Housekeeping {
 
   constructor(parts: HousekeepingParts) {
     this.#parts = parts;
+    const { path, descriptor } = parts;
+    const workerData = { path, descriptor } satisfies HousekeptLog;
+    const script = new URL("./housekeeping-thread.ts", import.meta.url);
+    this.#thread = new OccasionalThread(script, { name: "housekeeping", workerData }, {
+      onAnswer: (result) => this.#done(result),
+      onLost: (error) => { throw error; },
+    });
     // A newly built index has a segment for each memtable.
     void this.#merge();
   }
@@ -106,7 +114,7 @@ export class Housekeeping {
   async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#jobs.takeAll();
-    if (this.#worker) await endThread(this.#worker, "stop" satisfies JobMessage);
+    await this.#thread.end();
   }
 
   async #flush(): Promise<void> {
@@ -186,25 +194,19 @@ export class Housekeeping {
   }
 
   async #run(job: Job): Promise<SegmentSummary | null> {
-    const worker = (this.#worker ??= this.#start());
     return new Promise((resolve, reject) => {
       const id = this.#jobs.add((result) => {
         if ("error" in result) reject(new Error(result.error));
         else if ("damaged" in result) reject(new SegmentDamaged(result.damaged.file, result.damaged.what));
         else resolve(result.summary);
       });
-      worker.postMessage({ id, job });
+      if (!this.#thread.post({ id, job })) this.#done({ id, error: "the system gives no thread" });
     });
   }
 
-  #start(): Worker {
-    const { path, descriptor } = this.#parts;
-    const workerData = { path, descriptor } satisfies HousekeptLog;
-    const script = new URL("./housekeeping-thread.ts", import.meta.url);
-    const worker = newThread(script, { name: "housekeeping", workerData });
-    if (!worker) throw new Error("the system gives no thread");
-    worker.on("message", (result: JobResult) => this.#jobs.take(result.id)?.(result));
-    return worker;
+  #done(result: JobResult): void {
+    this.#jobs.take(result.id)?.(result);
+    if (this.#jobs.size === 0) this.#thread.rest();
   }
 
   #later(ms: number, task: () => void): void {

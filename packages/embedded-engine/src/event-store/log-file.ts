@@ -74,7 +74,7 @@ export class LogFile {
       PRAGMA synchronous = FULL;
       PRAGMA secure_delete = ON;
       PRAGMA wal_autocheckpoint = 0;
-      PRAGMA cache_size = -16000;
+      PRAGMA cache_size = -4000;
       BEGIN IMMEDIATE;
       CREATE TABLE IF NOT EXISTS log (
         sequence INTEGER PRIMARY KEY, stream TEXT NOT NULL, revision INTEGER NOT NULL, id TEXT NOT NULL,

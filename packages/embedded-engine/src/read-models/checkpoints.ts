@@ -1,7 +1,6 @@
 import { closeSync, openSync } from "node:fs";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import type { Worker } from "node:worker_threads";
-import { newThread } from "../../../../src/kernel/threads/threads.ts";
+import { OccasionalThread } from "../../../../src/kernel/threads/occasional-thread.ts";
 import { moveWriteAheadLog } from "../sqlite/write-ahead-log.ts";
 
 /** In pages of the write-ahead log (4 KiB each). */
@@ -29,9 +28,8 @@ export class Checkpoints {
   readonly #database: DatabaseSync;
   readonly #descriptor: number;
   readonly #limits: Limits;
-  readonly #onAnomaly: (error: unknown) => void;
   readonly #pages: StatementSync;
-  #thread: Worker | undefined;
+  readonly #thread: OccasionalThread<null, null>;
   #moving = false;
   #moved = false;
 
@@ -46,7 +44,19 @@ export class Checkpoints {
     this.#database = database;
     this.#descriptor = openSync(path, "r");
     this.#limits = limits;
-    this.#onAnomaly = onAnomaly;
+    const workerData = { path, descriptor: this.#descriptor } satisfies MovedFile;
+    const script = new URL("./checkpoint-thread.ts", import.meta.url);
+    this.#thread = new OccasionalThread(script, { name: "checkpoint", workerData }, {
+      onAnswer: () => {
+        this.#moving = false;
+        this.#moved = true;
+        this.#thread.rest();
+      },
+      onLost: (error) => {
+        this.#moving = false;
+        onAnomaly(error);
+      },
+    });
     database.exec("PRAGMA wal_autocheckpoint = 0");
     this.#pages = database.prepare("PRAGMA wal_checkpoint(NOOP)");
   }
@@ -55,41 +65,17 @@ export class Checkpoints {
     const { log, checkpointed } = this.#pages.get() as { log: number; checkpointed: number };
     const { piece, anew, tooMany } = this.#limits;
     if (log >= tooMany || (this.#moved && log >= anew)) moveWriteAheadLog(this.#database, this.#path);
-    else if (log - checkpointed >= piece && !this.#moving) this.#begin();
+    // A later commit tries again if the system gives no thread.
+    else if (log - checkpointed >= piece && !this.#moving) this.#moving = this.#thread.post(null);
     this.#moved = false;
   }
 
   async end(): Promise<void> {
-    await this.#thread?.terminate();
+    await this.#thread.end();
   }
 
   /** Call after closing all connections: closing any descriptor of a file drops SQLite's locks on it. */
   close(): void {
     closeSync(this.#descriptor);
-  }
-
-  #begin(): void {
-    this.#thread ??= this.#start();
-    if (!this.#thread) return;
-    this.#moving = true;
-    this.#thread.postMessage(null);
-  }
-
-  /** Undefined if the system gives no thread: a later commit tries again. */
-  #start(): Worker | undefined {
-    const workerData = { path: this.#path, descriptor: this.#descriptor } satisfies MovedFile;
-    const thread = newThread(new URL("./checkpoint-thread.ts", import.meta.url), { name: "checkpoint", workerData });
-    if (!thread) return undefined;
-    thread.unref();
-    thread.on("message", () => {
-      this.#moving = false;
-      this.#moved = true;
-    });
-    thread.on("error", (error) => {
-      this.#thread = undefined;
-      this.#moving = false;
-      this.#onAnomaly(error);
-    });
-    return thread;
   }
 }

@@ -1,6 +1,5 @@
 import type { SQLOutputValue } from "node:sqlite";
-import type { Worker } from "node:worker_threads";
-import { newThread } from "../../../../src/kernel/threads/threads.ts";
+import { OccasionalThread } from "../../../../src/kernel/threads/occasional-thread.ts";
 
 /** Start data of a thread. */
 export interface AheadOf {
@@ -20,21 +19,25 @@ const threads = 3;
 
 /** Makes lookups ahead of the reading thread, so that several disk reads run at once. Its failures change no answer. */
 export class ReadAhead {
-  readonly #path: string;
   readonly #wanted = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  readonly #threads = new Map<number, Worker>();
+  readonly #threads: readonly OccasionalThread<Lookups>[];
 
   constructor(path: string) {
-    this.#path = path;
+    const workerData = { path, wanted: this.#wanted } satisfies AheadOf;
+    const script = new URL("./read-ahead-thread.ts", import.meta.url);
+    // An error ends a thread; the next lookups start another.
+    const owner = { onAnswer: () => undefined, onLost: () => undefined };
+    this.#threads = Array.from({ length: threads }, () =>
+      new OccasionalThread<Lookups>(script, { name: "read-ahead", workerData }, owner));
   }
 
   /** Begins these lookups and cancels earlier ones. */
   begin(sql: string, keys: readonly SQLOutputValue[]): void {
     const number = Atomics.add(this.#wanted, 0, 1) + 1;
-    for (let index = 0; index < Math.min(threads, keys.length); index += 1) {
-      const thread = this.#threads.get(index) ?? this.#start(index);
-      const share = keys.filter((_, at) => at % threads === index);
-      thread?.postMessage({ number, sql, keys: share } satisfies Lookups);
+    for (const [index, thread] of this.#threads.slice(0, keys.length).entries()) {
+      thread.post({ number, sql, keys: keys.filter((_, at) => at % threads === index) });
+      // Lookups that a thread does not come to change no answer.
+      thread.rest();
     }
   }
 
@@ -43,17 +46,6 @@ export class ReadAhead {
   }
 
   async close(): Promise<void> {
-    await Promise.all(Array.from(this.#threads.values(), (thread) => thread.terminate()));
-  }
-
-  #start(index: number): Worker | null {
-    const workerData = { path: this.#path, wanted: this.#wanted } satisfies AheadOf;
-    const thread = newThread(new URL("./read-ahead-thread.ts", import.meta.url), { name: "read-ahead", workerData });
-    if (!thread) return null;
-    thread.unref();
-    // An error ends the thread; the next lookups start another.
-    thread.on("error", () => this.#threads.delete(index));
-    this.#threads.set(index, thread);
-    return thread;
+    await Promise.all(this.#threads.map((thread) => thread.end()));
   }
 }
