@@ -246,15 +246,16 @@ function registrationGuards(
 
 /** Starts the projector first: the other roles query its read models. */
 async function startRoles(
-  { config, ids, instruments }: Base, { engines }: Started, { aggregates, rotation, followed: { reach } }: Following,
+  { config, ids, instruments }: Base, { engines }: Started,
+  { aggregates, rotation, freshness, followed: { reach } }: Following,
   { services, outbound, vault, firstAttempts }: Made,
 ) {
   const { store, readModels, state, queue, shared, projector } = engines;
   const singleParts = { state, shared, owner: ids.uuid(), ...instruments };
   const projecting = projector && projectingRole({ ...singleParts, projector });
   const delivering = deliveryRoles({
-    ...singleParts, store, readModels, queue, outbound, ids, aggregates, vault, rotation, firstAttempts, reach,
-    deliveryTimeoutMs: config.outbound.deliveryTimeoutMs,
+    ...singleParts, store, readModels, queue, outbound, ids, aggregates, freshness, vault, rotation, firstAttempts,
+    reach, deliveryTimeoutMs: config.outbound.deliveryTimeoutMs,
     purge: services.commands.purge, replaying: services.replaying, forgetting: services.forgetting,
     keys: services.keys, retry: config.retry,
   }, config.roles);

@@ -36,6 +36,7 @@ import type { OutboundClient } from "../kernel/ports/outbound.ts";
 import { ReadModelsUnavailable, type ReadModels } from "../kernel/ports/read-models.ts";
 import type { Logger, Metrics } from "../kernel/ports/telemetry.ts";
 import type { WorkQueue } from "../kernel/ports/work-queue.ts";
+import type { Freshness } from "../kernel/read-models/freshness.ts";
 import type { PlatformKeys } from "../kernel/sealing/platform-keys.ts";
 import type { Vault } from "../kernel/sealing/vault.ts";
 import { Leadership, type LeadershipParts } from "../kernel/workers/leadership.ts";
@@ -66,6 +67,7 @@ export interface DeliveryParts extends SingleParts {
   readonly firstAttempts: FirstAttempts;
   readonly reach: Reach;
   readonly aggregates: Aggregates;
+  readonly freshness: Freshness;
   readonly vault: Vault;
   readonly purge: PurgeCommands;
   readonly replaying: Replaying;

@@ -23,15 +23,16 @@ export class SimulatedLog {
   lagMs = 2;
   watcher: LogWatcher | undefined;
   /** Whether reads of the whole log return deleted entries. */
-  keepsDeleted = false;
+  readonly keepsDeleted: boolean;
   readonly #scheduler: Scheduler;
   readonly #random: Random;
   readonly #log = new MemoryLog();
   readonly #followers = new Set<() => void>();
 
-  constructor(parts: { readonly scheduler: Scheduler; readonly random: Random }) {
+  constructor(parts: { readonly scheduler: Scheduler; readonly random: Random; readonly keepsDeleted: boolean }) {
     this.#scheduler = parts.scheduler;
     this.#random = parts.random;
+    this.keepsDeleted = parts.keepsDeleted;
     const unavailable = (message: string) => new LogUnavailable(message);
     this.engine = new Engine("the log", { random: parts.random, unavailable });
   }

@@ -26,6 +26,8 @@ interface FaultParts {
 export class Faults {
   /** The furthest that clocks were ahead of true time, ms: times planned by them may be that late. */
   furthestAheadMs = 0;
+  /** The furthest that clocks were behind, ms: a process waits that much longer for a time that another one planned. */
+  furthestBehindMs = 0;
   readonly #parts: FaultParts;
   #ended = false;
 
@@ -38,13 +40,13 @@ export class Faults {
     const { log, readModels, state, queue, receivers } = engines;
     log.engine.condition = weather.log;
     log.lagMs = weather.lagMs;
-    log.keepsDeleted = weather.keepsDeleted;
     readModels.engine.condition = weather.readModels;
     state.engine.condition = weather.state;
     queue.engine.condition = weather.queueEngine;
     queue.condition = weather.queue;
     receivers.busyMs = weather.busyMs;
     this.furthestAheadMs = weather.skewMs;
+    this.furthestBehindMs = weather.skewMs;
     this.#nowAndThen(weather.crashEveryMs, () => this.#crash());
     this.#nowAndThen(weather.stopEveryMs, () => fleet.stop());
     this.#nowAndThen(weather.stallEveryMs, () => fleet.stall(this.#parts.random.between(0, weather.stallMs)));
@@ -114,6 +116,7 @@ export class Faults {
     const { random, wall, trace, weather } = this.#parts;
     wall.aheadMs = Math.round(random.between(-weather.jumpMs, weather.jumpMs));
     this.furthestAheadMs = Math.max(this.furthestAheadMs, wall.aheadMs + weather.skewMs);
+    this.furthestBehindMs = Math.max(this.furthestBehindMs, weather.skewMs - wall.aheadMs);
     trace.add(`clocks are ${wall.aheadMs} ms ahead`);
   }
 

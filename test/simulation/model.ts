@@ -236,7 +236,7 @@ export class Model {
     const now = this.#now();
     const dueSince = now - (Date.parse(at) - Date.parse(event.nextAttemptAt ?? at));
     const late = now - Math.max(dueSince, this.#possibleSince(destination), this.order.since(event));
-    if (!event.test) this.terms.begins(event, String(data["worker"]));
+    this.terms.begins(event, String(data["worker"]));
     this.secrets.begins(event.tenantId, { ...data, at }, where);
     hold(probe === true || late <= this.rules.promptMs + this.terms.patienceMs(destination.id), "nothing is overdue",
       () => `${where()}: ${late.toFixed(0)} ms late`);

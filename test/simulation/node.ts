@@ -113,7 +113,7 @@ export class Node {
     this.#roles = [
       projectingRole({ ...single, projector }),
       ...deliveryRoles({
-        ...single, store, readModels, queue: engines.queue.client(process), outbound, ids, aggregates, vault,
+        ...single, store, readModels, queue: engines.queue.client(process), outbound, ids, aggregates, freshness, vault,
         firstAttempts, reach: this.#follower,
         rotation: new KeyRotation({ store, sealing, readModels, aggregates, clock, ids }),
         purge: services.commands.purge, replaying: services.replaying, forgetting: services.forgetting,

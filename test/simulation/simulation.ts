@@ -90,7 +90,8 @@ export class Simulation {
     this.#weather = { ...usual, ...(weather && { fair: false, ...weather }) };
     this.#trace = new Trace(scheduler, print);
     this.#wall = new WallTime(scheduler);
-    const log = new SimulatedLog({ scheduler, random: random.fork("log") });
+    const { keepsDeleted } = this.#weather;
+    const log = new SimulatedLog({ scheduler, random: random.fork("log"), keepsDeleted });
     const queue = new SimulatedQueue({ scheduler, random: random.fork("queue"), trace: this.#trace });
     const receivers = new Receivers({ scheduler, random: random.fork("receivers") });
     this.#engines = {
@@ -211,8 +212,12 @@ export class Simulation {
     if (waiting) {
       throw new Broken("no event of a deleted destination waits", `${waiting.id}, until ${waiting.nextAttemptAt}`);
     }
-    // Other events may have been planned by a clock that was ahead, or as late as their receiver asked.
-    await this.#until(isStill, Math.max(0, this.#faults.furthestAheadMs) + this.#weather.busyMs);
+    // Other events may have been planned by a clock that was ahead, or as late as their receiver asked, by a process
+    // whose clock was behind; or they wait for the rate of their destination.
+    const { furthestAheadMs, furthestBehindMs } = this.#faults;
+    const byClocksMs = Math.max(0, furthestAheadMs) + Math.max(0, furthestBehindMs);
+    const byRatesMs = this.#model.terms.takesMs(this.#model.unfinished());
+    await this.#until(isStill, byClocksMs + byRatesMs + this.#weather.busyMs);
     const [open] = this.#model.suspended();
     if (open) throw new Broken("no circuit stays open for good", `${open.id}, at ${this.#wall.now()}`);
     const left = this.#model.unfinished();

@@ -42,13 +42,14 @@ export class DestinationTerms {
     }
   }
 
-  /** An attempt begins: a worker begins no more than its destination's rate lets it. */
-  begins({ id, destinationId }: EventRecord, worker: string): void {
+  /** An attempt begins: a worker begins no more than its destination's rate lets it. Tests use the rate, too. */
+  begins({ id, destinationId, test }: EventRecord, worker: string): void {
     const terms = this.#of(destinationId);
     const now = this.#now();
+    terms.startedAt = now;
+    if (test) return;
     const starts = [...terms.starts.get(worker) ?? [], now].filter((at) => at > now - windowMs);
     terms.starts.set(worker, starts);
-    terms.startedAt = now;
     const known = inForce(terms.rates, now - windowMs - this.#newsMs);
     if (known.includes(null)) return;
     // The log may take starts later than they were let go, and then several at once.
@@ -68,6 +69,15 @@ export class DestinationTerms {
   patienceMs(destinationId: string): number {
     const rate = this.#of(destinationId).rates.at(-1)?.value ?? null;
     return rate === null ? 0 : 1_000 / rate + tickMs;
+  }
+
+  /** How long destinations take for one attempt at each of these events by their rates, ms. */
+  takesMs(events: readonly EventRecord[]): number {
+    const counts = Map.groupBy(events, ({ destinationId }) => destinationId);
+    return Math.max(0, ...Array.from(counts, ([id, { length }]) => {
+      const rate = this.#of(id).rates.at(-1)?.value ?? null;
+      return rate === null ? 0 : length * 1_000 / rate;
+    }));
   }
 
   /** Whether the destination held posts at all times since `from`, ms of the simulation. */

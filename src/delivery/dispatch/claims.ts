@@ -17,6 +17,7 @@ import type { Ids } from "../../kernel/ports/ids.ts";
 import type { ReadModels } from "../../kernel/ports/read-models.ts";
 import type { Logger, Metrics } from "../../kernel/ports/telemetry.ts";
 import type { FirstAttempt } from "../../kernel/ports/work-queue.ts";
+import type { Freshness } from "../../kernel/read-models/freshness.ts";
 import { LogThrottle } from "../../kernel/tools/log-throttle.ts";
 import { fingerprintsOf, isSignedOtherwise } from "../requests/signing.ts";
 import {
@@ -30,6 +31,7 @@ const lookAgainAfterMs = 1_000;
 interface ClaimParts {
   readonly store: EventStore;
   readonly readModels: Pick<ReadModels, "get">;
+  readonly freshness: Pick<Freshness, "ask">;
   readonly aggregates: Aggregates;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -110,7 +112,7 @@ export class Claims {
     const tenant = (await aggregates.read(tenants, known.state.tenantId)).state;
     const { state, revision } = await aggregates.read(destinations, known.state.destinationId);
     if (!state || !tenant) return "nothing to do";
-    if (!mayClaim(state)) return "not ours";
+    if (!mayClaim(state) || hasPlace(work, known.state, state)) return "not ours";
     const before = expiredBefore(state, clock.now());
     if (before !== null && known.state.waitsSince <= before) {
       const cancelled = await this.#cancelBy(known, { type: "Expire", before, at: timestampNow(clock) });
@@ -221,6 +223,11 @@ export class Claims {
       throw error;
     }
   }
+}
+
+/** Whether work without a place in the order has one: read models that were just lost did not know of it. */
+function hasPlace(work: Unclaimed, { slot, test }: Webhook, { ordering }: Destination): boolean {
+  return ordering !== "none" && slot !== null && !test && !(work.kind === "due" && work.place);
 }
 
 /** The position of the fact that gave the event its place in the order. */

@@ -55,12 +55,22 @@ export async function loadWebhook(store: EventStore, eventId: string): Promise<L
   return ofEvent(eventId, await loadStream(store, streams.event(eventId)));
 }
 
-/** As {@link loadWebhook}, also a delivery whose stream has not begun. Throws ReadModelsUnavailable, too. */
-export async function loadDue(
-  { store, readModels }: { readonly store: EventStore; readonly readModels: Pick<ReadModels, "get"> }, eventId: string,
-): Promise<LoadedWebhook> {
+/** What is needed to load an event that is due. */
+export interface DueSources {
+  readonly store: EventStore;
+  readonly readModels: Pick<ReadModels, "get">;
+  readonly freshness: Pick<Freshness, "ask">;
+}
+
+/**
+ * As {@link loadWebhook}, also a delivery whose stream has not begun. Read models that were just lost know no message:
+ * only those that cover the log's end say that the event is gone. Throws ReadModelsUnavailable, too, and a Refusal.
+ */
+export async function loadDue({ store, readModels, freshness }: DueSources, eventId: string): Promise<LoadedWebhook> {
   const loaded = await loadWebhook(store, eventId);
-  return hasBegun(loaded) ? loaded : unbegun(store, eventId, await messageOf(readModels, eventId));
+  if (hasBegun(loaded)) return loaded;
+  const look = () => messageOf(readModels, eventId);
+  return unbegun(store, eventId, (await look()) ?? await freshness.ask(look));
 }
 
 function hasBegun({ facts }: LoadedWebhook): boolean {

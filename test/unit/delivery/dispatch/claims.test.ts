@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { Claims } from "../../../../src/delivery/dispatch/claims.ts";
 import type { Claimed, Miss, Start } from "../../../../src/delivery/dispatch/work.ts";
+import { Refusal } from "../../../../src/kernel/domain/refusal.ts";
+import { streams } from "../../../../src/kernel/domain/streams.ts";
 import { LogUnavailable, type EventStore, type LogEntry } from "../../../../src/kernel/ports/event-store.ts";
 import { createTenant, openIngest } from "../../../support/accounts.ts";
 import { http } from "../../../support/http.ts";
@@ -73,7 +75,8 @@ describe("an event of an ordered destination", () => {
     const replayed = entry("EventReplayed", "3", { to: "Pending", slot: 0 });
     const missOf = (position: string, ...entries: readonly object[]) => {
       const parts = {
-        store: { readStream: async () => entries }, readModels: { get: async () => null }, clock: new ManualClock(),
+        store: { readStream: async () => entries }, readModels: { get: async () => null },
+        freshness: { ask: (question: () => unknown) => question() }, clock: new ManualClock(),
       };
       const claims = new Claims(parts as unknown as ConstructorParameters<typeof Claims>[0]);
       return claims.missOf({ kind: "due", eventId, place: { slot: 0, eventId, position } });
@@ -83,6 +86,27 @@ describe("an event of an ordered destination", () => {
     expect(await missOf("1", accepted, givenUp, replayed)).to.equal("over");
     expect(await missOf("3", accepted, givenUp, replayed)).to.equal(undefined);
     expect(await missOf("1")).to.equal("gone");
+  });
+
+  it("is not claimed without its place, which read models that were just lost do not know", async () => {
+    const relay = await ManualRelay.open();
+    try {
+      const { owner, tenantId } = await createTenant(relay.api.url);
+      const { path, apiKey, destinationId } = await openIngest(owner.client, tenantId);
+      await owner.client.api.updateDestination({ id: destinationId }, { ordering: "destination" });
+      const answer = await http("POST", relay.api.url + path, { json: {}, headers: { "x-api-key": apiKey } });
+      const eventId = String(answer.json["eventId"]);
+      const claims = new Claims({
+        ...relay.api.world, clock: new ManualClock(), logger: quiet, metrics: uncounted, workerId: "w1",
+        deliveryTimeoutMs: 15_000,
+      });
+      expect(await claims.claim({ kind: "due", eventId }, false, () => true)).to.equal("not ours");
+      const [{ position } = { position: "" }] = await relay.store.readStream(streams.event(eventId), { limit: 1 });
+      const place = { slot: 0, eventId, position };
+      expect(await claims.claim({ kind: "due", eventId, place }, false, () => true)).to.include({ revision: 1 });
+    } finally {
+      await relay.close();
+    }
   });
 });
 
@@ -143,11 +167,21 @@ describe("cancelling an event", () => {
     const told: string[] = [];
     const claims = new Claims({
       clock: new ManualClock(), store: { readStream: async () => entries }, deliveryTimeoutMs: 15_000,
-      readModels: { get: async () => null },
+      readModels: { get: async () => null }, freshness: { ask: (question: () => unknown) => question() },
       metrics: { anomaly: (trouble: string) => told.push(trouble) }, logger: { error: () => undefined },
     } as unknown as ConstructorParameters<typeof Claims>[0]);
     expect(await claims.cancel({ kind: "due", eventId: "event" })).to.equal(miss);
     expect(told).to.deep.equal(miss === "unreadable" ? ["event not readable"] : []);
+  });
+
+  it("fails where read models that are built again lack it: it may be a delivery that has not begun", async () => {
+    const lost = new Refusal("unavailable", "the read models are being built again; try again");
+    const claims = new Claims({
+      clock: new ManualClock(), store: { readStream: async () => [] }, deliveryTimeoutMs: 15_000,
+      readModels: { get: async () => null }, freshness: { ask: () => Promise.reject(lost) },
+    } as unknown as ConstructorParameters<typeof Claims>[0]);
+    const miss = await claims.cancel({ kind: "due", eventId: "event" }).catch((error: unknown) => error);
+    expect(miss).to.equal(lost);
   });
 
   it("that only a newer release can read has no effect; a thousand of them make two lines, and no error", async () => {
