@@ -112,7 +112,8 @@ export class Claims {
     const tenant = (await aggregates.read(tenants, known.state.tenantId)).state;
     const { state, revision } = await aggregates.read(destinations, known.state.destinationId);
     if (!state || !tenant) return "nothing to do";
-    if (!mayClaim(state) || hasPlace(work, known.state, state)) return "not ours";
+    if (!mayClaim(state)) return "not ours";
+    if (hasPlace(work, known.state, state)) return "not ours";
     const before = expiredBefore(state, clock.now());
     if (before !== null && known.state.waitsSince <= before) {
       const cancelled = await this.#cancelBy(known, { type: "Expire", before, at: timestampNow(clock) });
