@@ -212,8 +212,8 @@ export class Simulation {
     if (waiting) {
       throw new Broken("no event of a deleted destination waits", `${waiting.id}, until ${waiting.nextAttemptAt}`);
     }
-    // Other events may have been planned by a clock that was ahead, or as late as their receiver asked, by a process
-    // whose clock was behind; or they wait for the rate of their destination.
+    // Other events may have been planned by a clock that was ahead, or put off by their receiver, for a process with a
+    // clock behind, or by the rate of their destination.
     const { furthestAheadMs, furthestBehindMs } = this.#faults;
     const byClocksMs = Math.max(0, furthestAheadMs) + Math.max(0, furthestBehindMs);
     const byRatesMs = this.#model.terms.takesMs(this.#model.unfinished());

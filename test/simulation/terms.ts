@@ -67,7 +67,7 @@ export class DestinationTerms {
 
   /** How much longer an attempt may take to begin than without a rate: a dispatcher begins with an empty bucket. */
   patienceMs(destinationId: string): number {
-    const rate = this.#of(destinationId).rates.at(-1)?.value ?? null;
+    const rate = this.#rateOf(destinationId);
     return rate === null ? 0 : 1_000 / rate + tickMs;
   }
 
@@ -75,7 +75,7 @@ export class DestinationTerms {
   takesMs(events: readonly EventRecord[]): number {
     const counts = Map.groupBy(events, ({ destinationId }) => destinationId);
     return Math.max(0, ...Array.from(counts, ([id, { length }]) => {
-      const rate = this.#of(id).rates.at(-1)?.value ?? null;
+      const rate = this.#rateOf(id);
       return rate === null ? 0 : length * 1_000 / rate;
     }));
   }
@@ -83,6 +83,10 @@ export class DestinationTerms {
   /** Whether the destination held posts at all times since `from`, ms of the simulation. */
   held(destinationId: string, from: number): boolean {
     return !inForce(this.#of(destinationId).holds, from).includes(false);
+  }
+
+  #rateOf(destinationId: string): number | null {
+    return this.#of(destinationId).rates.at(-1)?.value ?? null;
   }
 
   #of(destinationId: string): Terms {

@@ -55,7 +55,7 @@ export async function loadWebhook(store: EventStore, eventId: string): Promise<L
   return ofEvent(eventId, await loadStream(store, streams.event(eventId)));
 }
 
-/** What is needed to load an event that is due. */
+/** The log and the read models, for an event that is due. */
 export interface DueSources {
   readonly store: EventStore;
   readonly readModels: Pick<ReadModels, "get">;
@@ -63,8 +63,8 @@ export interface DueSources {
 }
 
 /**
- * As {@link loadWebhook}, also a delivery whose stream has not begun. Read models that were just lost know no message:
- * only those that cover the log's end say that the event is gone. Throws ReadModelsUnavailable, too, and a Refusal.
+ * As {@link loadWebhook}, also a delivery whose stream has not begun. Lost read models know of no message: only those
+ * that cover the log's end say that the event is gone. Throws ReadModelsUnavailable, too, and a Refusal.
  */
 export async function loadDue({ store, readModels, freshness }: DueSources, eventId: string): Promise<LoadedWebhook> {
   const loaded = await loadWebhook(store, eventId);

@@ -1,10 +1,10 @@
-import type { Worker, WorkerOptions } from "node:worker_threads";
-import { endThread, newThread } from "./threads.ts";
+import { Worker, type WorkerOptions } from "node:worker_threads";
+import { endThread } from "./threads.ts";
 
 /** A thread takes 8 MiB before it does anything; to start another takes some 40 ms of a core. */
 const restMs = 30_000;
 
-/** What the thread tells its owner. */
+/** The callbacks of the owner of a thread. */
 export interface ThreadOwner<Answer> {
   readonly onAnswer: (answer: Answer) => void;
   /** The thread ended by itself: nothing that it was posted will be answered. The next message starts another. */
@@ -54,7 +54,7 @@ export class OccasionalThread<Message, Answer = never> {
   }
 
   #start(): Worker | undefined {
-    const worker = newThread(this.#script, this.#options) ?? undefined;
+    const worker = newThread(this.#script, this.#options);
     worker?.on("message", this.#owner.onAnswer);
     worker?.once("error", (error) => this.#ended(worker, error instanceof Error ? error : new Error(String(error))));
     worker?.once("exit", () => this.#ended(worker, new Error("the thread ended")));
@@ -65,5 +65,15 @@ export class OccasionalThread<Message, Answer = never> {
     if (this.#worker !== worker) return;
     this.#worker = undefined;
     this.#owner.onLost(error);
+  }
+}
+
+/** Undefined if the system gives no thread, which Node reports at once, unlike other failures. */
+function newThread(script: URL, options: WorkerOptions): Worker | undefined {
+  try {
+    return new Worker(script, options);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ERR_WORKER_INIT_FAILED") return undefined;
+    throw error;
   }
 }
